@@ -6,13 +6,15 @@ check of an assignment, in order.
 
 import struct
 import zlib
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert, to_builtins
+
 from grader.core.errors import CourseError
 from grader.core.kit import KIT_NAME
-from grader.core.records import Mistake, MistakeKind
+from grader.core.records import Mistake
 from grader.course.styles import Style
 from grader.feedback.diagnosis import Known, Trace
 from grader.sandbox.wire import PREFIX, Frame, Packer, Unpacker, WireFault, decode_header, encode
@@ -150,7 +152,7 @@ def _known_node(entry: Known, payloads: list[bytes]) -> list[Any]:
         values = packer.pack([list(trace.judged), list(trace.replied)])
         nodes.append([check, trace.end, values, packer.size])
         payloads.append(packer.payload())
-    return [[asdict(mistake) for mistake in entry.mistakes], nodes]
+    return [to_builtins(entry.mistakes), nodes]
 
 
 def _known(node: list[Any], reader: _Reader) -> Known:
@@ -160,8 +162,4 @@ def _known(node: list[Any], reader: _Reader) -> Known:
         unpacker = Unpacker(reader.take(size))
         judged, replied = unpacker.unpack(values)
         traces[check] = Trace(end, tuple(judged), replied=tuple(replied))
-    return Known(tuple(_mistake(**mistake) for mistake in mistakes), traces, *is_over)
-
-
-def _mistake(kind: str, **words: str) -> Mistake:
-    return Mistake(**words, kind=MistakeKind(kind))
+    return Known(convert(mistakes, tuple[Mistake, ...]), traces, *is_over)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from grader.checks.came_back import came_back
 from grader.checks.consequences import beside_gradients, is_general, is_slip, may_follow
@@ -286,7 +287,7 @@ class CheckRun:
             if not isinstance(record.raised, Mismatch) or check.is_remark:
                 continue
             if any(_may_follow(record, first) for first in before):
-                self.results[check.id] = replace(self.results[check.id], may_follow=True)
+                self.results[check.id] = structs.replace(self.results[check.id], may_follow=True)
             else:
                 before.append(record)
 

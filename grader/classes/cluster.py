@@ -14,12 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from grader.classes.run_settings import RunSettings
+from grader.classes.workers import kept_worker
 from grader.core.errors import UsageError
 from grader.core.kit import installing
 from grader.core.records import Result
 from grader.course.course import COURSE_VARIABLE
-from grader.classes.run_settings import RunSettings
-from grader.classes.workers import kept_worker
 from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.payload import Payload
 from grader.submissions.student_folders import Student

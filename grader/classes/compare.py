@@ -1,15 +1,14 @@
 """Two runs side by side: whose score is another one, by how much, and what it comes from."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from grader.core.kit import KIT_NAME
-from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.classes.records import Records, read_two
-from grader.grading.results import converter, points
 from grader.classes.same_work import EMPTY, SameWork, of_same_work
+from grader.core.kit import KIT_NAME
+from grader.core.records import AssignmentResult, ExerciseResult, Record, Result
+from grader.grading.results import as_json, points
 from grader.grading.scoring import total
 
 FORMAT = f"{KIT_NAME}/comparison/1"
@@ -21,8 +20,7 @@ def signed(difference: Decimal | None) -> str:
     return f"{points(difference):+}" if difference else ""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckChange:
+class CheckChange(Record, frozen=True):
     """A check that ended otherwise, weighs another share, or is in one of the runs only."""
 
     id: str
@@ -31,8 +29,7 @@ class CheckChange:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Record, frozen=True):
     """What a score is made of where it differs: an exercise, or what lateness took off an assignment.
 
     An assignment that only one of the runs has is one part.
@@ -69,8 +66,7 @@ class Part:
         return (head, *checks, *(f"  {reason}" for reason in self.why))
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Record, frozen=True):
     """A student whose result is another one.
 
     Args:
@@ -116,8 +112,7 @@ class Change:
         return bool(self.parts) and all(part.is_whole for part in self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Record, frozen=True):
     """Two runs.
 
     Args:
@@ -308,8 +303,7 @@ def _endings(exercise: ExerciseResult | None) -> dict[str, str]:
 # By check.
 
 
-@dataclass(frozen=True, slots=True)
-class CheckEffect:
+class CheckEffect(Record, frozen=True):
     """What a check that differs means for the class.
 
     Args:
@@ -349,5 +343,4 @@ def by_check(comparison: Comparison) -> tuple[CheckEffect, ...]:
 
 def to_record(comparison: Comparison) -> dict[str, Any]:
     """A comparison as JSON."""
-    effects = converter.unstructure(by_check(comparison))
-    return {"format": FORMAT, **converter.unstructure(comparison), "checks": effects}
+    return {"format": FORMAT, **as_json(comparison), "checks": as_json(by_check(comparison))}

@@ -8,6 +8,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 
+from msgspec import structs
+
+from grader.classes.late_days import LateWork, days_to_spend
+from grader.classes.personal import CheckDecision, Personal
 from grader.core.language import _, paragraph
 from grader.core.records import (
     AssignmentResult,
@@ -19,16 +23,14 @@ from grader.core.records import (
     added,
 )
 from grader.course.course import Course
-from grader.classes.late_days import LateWork, days_to_spend
-from grader.classes.personal import CheckDecision, Personal
 from grader.grading.results import points
 from grader.grading.scoring import (
     added_up,
     days_late,
     exercise_score,
+    is_undecided,
     lateness,
     nothing_handed_in,
-    is_undecided,
     possible,
     score_of,
     scored_alone,
@@ -84,10 +86,10 @@ class Deciding:
                 for a in course.assignments
             )
             only = replace(course, assignments=tuple(counting))
-            return replace(automatic, max_score=only.max_score)
+            return structs.replace(automatic, max_score=only.max_score)
         about = tuple(_about(dated, personal))
         parts = with_causes(dated)
-        return replace(
+        return structs.replace(
             outcomes,
             score=score_of(parts),
             max_score=possible(course, parts),
@@ -111,7 +113,7 @@ class Deciding:
         """Outcomes, the same with the checks' scores, and with decisions, without lateness."""
         if id(outcomes) not in self.known:
             scored = scored_alone(self.course, outcomes)
-            made = _with_decisions(replace(scored, notes=outcomes.notes), self.personal)
+            made = _with_decisions(structs.replace(scored, notes=outcomes.notes), self.personal)
             self.known[id(outcomes)] = (outcomes, scored, made)
         return self.known[id(outcomes)]
 
@@ -126,32 +128,36 @@ def _with_decisions(scored_one: AssignmentResult, personal: Personal) -> Assignm
         return scored_one
     is_given = any(e.decision and e.decision.kind is DecisionKind.OVERRIDE for e in exercises)
     scores = [Decimal(0) if e.is_missing and is_given else e.score for e in exercises]
-    done = replace(
+    done = structs.replace(
         scored_one,
         score=total(scores),
         max_score=added(e.max_score for e in exercises),
         exercises=exercises,
     )
     if done.is_exempt:
-        return replace(done, notes=(*done.notes, _("This assignment does not count for you.")))
+        return structs.replace(
+            done, notes=(*done.notes, _("This assignment does not count for you."))
+        )
     words = (
         paragraph(filter(None, sentences))
         for one in exercises
         if one.decision is not None
         for sentences in _words(one, one.decision, personal)
     )
-    return replace(done, notes=(*done.notes, *words))
+    return structs.replace(done, notes=(*done.notes, *words))
 
 
 def _exercise(one: ExerciseResult, personal: Personal) -> ExerciseResult:
     automatic = one.score
     if one.id in personal.exempt:
         decision = Decision(DecisionKind.EXEMPTION, automatic)
-        return replace(one, score=Decimal(0), max_score=0, decision=decision)
+        return structs.replace(one, score=Decimal(0), max_score=0, decision=decision)
     given = next((o.points for o in personal.overrides if o.exercise == one.id), None)
     if given is not None:
         score = min(Decimal(str(given)), Decimal(str(one.max_score)))
-        return replace(one, score=score, decision=Decision(DecisionKind.OVERRIDE, automatic))
+        return structs.replace(
+            one, score=score, decision=Decision(DecisionKind.OVERRIDE, automatic)
+        )
     score_now = _with_other_checks(one, personal.checks)
     if score_now == automatic:
         return one
@@ -162,14 +168,14 @@ def _exercise(one: ExerciseResult, personal: Personal) -> ExerciseResult:
         dropped=tuple(c.check for c in personal.checks if c.check in own and not c.is_given),
         given=tuple(c.check for c in personal.checks if c.check in own and c.is_given),
     )
-    return replace(one, score=score_now, decision=decision)
+    return structs.replace(one, score=score_now, decision=decision)
 
 
 def _with_other_checks(one: ExerciseResult, decisions: Sequence[CheckDecision]) -> Decimal | None:
     """An exercise's score where some checks do not count, or count as passed."""
     is_given = {decision.check: decision.is_given for decision in decisions}
     checks = [
-        replace(check, outcome=Outcome.PASSED) if is_given.get(check.id) else check
+        structs.replace(check, outcome=Outcome.PASSED) if is_given.get(check.id) else check
         for check in one.checks
         if is_given.get(check.id, True)
     ]
@@ -238,7 +244,7 @@ def _with_lateness(
             sentence = _("Late days used here: {used}. Left of your {budget}: {left}.")
             notes.append(sentence.format(used=paid, budget=personal.late_days.budget, left=left))
         done.append(
-            replace(
+            structs.replace(
                 one,
                 score=after.score,
                 days_late=days,

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from grader.course.course import Course
 from grader.classes.personal import CheckDecision, LateDays, Override, Personal
+from grader.course.course import Course
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from grader.classes.decisions import NONE, Decisions, Exemption, ExerciseSet, Extension, Group, Whom
+from grader.classes.personal import CheckDecision, LateDays, Override
+from grader.classes.records import FORMER, records_in
 from grader.core.errors import CourseError, UsageError
 from grader.core.records import Visibility
 from grader.course.course import Course
 from grader.course.toml_table import Table, did_you_mean, read_toml
-from grader.classes.records import FORMER, records_in
-from grader.classes.decisions import NONE, Decisions, Exemption, ExerciseSet, Extension, Group, Whom
-from grader.classes.personal import CheckDecision, LateDays, Override
 from grader.submissions.intake import IntakeResult
 
 DECISIONS = "decisions.toml"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from grader.course.course import LateRule
 from grader.classes.personal import LateDays
+from grader.course.course import LateRule
 from grader.grading.scoring import late_factor, rounded
 
 

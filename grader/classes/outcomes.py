@@ -6,7 +6,6 @@ Titles, weights, points, and the sentences on known mistakes are put in when a r
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -143,7 +142,9 @@ def _exercise(one: ExerciseResult) -> ExerciseOutcome:
     return ExerciseOutcome(
         one.id,
         tuple(map(_check, one.checks)),
-        tuple(FindingOutcome(tuple(m.id for m in f.candidates), f.is_partial) for f in one.findings),
+        tuple(
+            FindingOutcome(tuple(m.id for m in f.candidates), f.is_partial) for f in one.findings
+        ),
         one.defined,
         one.judged_with,
         one.to_judge_with,
@@ -239,8 +240,9 @@ class Words:
         known = {one.id: one for one in outcome.exercises}
         if outcome.is_handed_in and outcome.exercises:
             exercises = tuple(
-                self._exercise(known[e.id], e.points, words) if e.id in known else
-                ExerciseResult(e.id, None, e.points)
+                self._exercise(known[e.id], e.points, words)
+                if e.id in known
+                else ExerciseResult(e.id, None, e.points)
                 for e in assignment.exercises
             )
         elif outcome.is_handed_in:  # nobody can say what was
@@ -277,7 +279,9 @@ class Words:
         )
 
 
-def _worded(id_: str, one: CheckOutcome, checks: Mapping[str, tuple[int, bool, str]]) -> CheckResult:
+def _worded(
+    id_: str, one: CheckOutcome, checks: Mapping[str, tuple[int, bool, str]]
+) -> CheckResult:
     weight, is_conduct, title = checks.get(id_) or _unknown(one.name)
     message = one.message
     if one.blocked_by:

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from grader.classes.deciding import Deciding
 from grader.classes.personal import Personal
-from grader.core.attempt_scores import AttemptScore
 from grader.core.language import _
-from grader.core.records import AssignmentResult, ExerciseResult
+from grader.core.records import AssignmentResult, AttemptScore, ExerciseResult
 from grader.course.course import Course
 from grader.grading.scoring import days_late, exercise_score, is_decided
 
@@ -104,9 +103,7 @@ def _part(result: Sequence[AssignmentResult], id_: str) -> AssignmentResult:
     return next(one for one in result if one.id == id_)
 
 
-def _rank(
-    result: Sequence[AssignmentResult], id_: str, number: int
-) -> tuple[Decimal | int, ...]:
+def _rank(result: Sequence[AssignmentResult], id_: str, number: int) -> tuple[Decimal | int, ...]:
     """What decides between options: the greatest counts.
 
     Args:
@@ -122,8 +119,10 @@ def _rank(
 def _in_time(
     course: Course, id_: str, tries: Sequence[Try], results: Sequence[Sequence[AssignmentResult]]
 ) -> list[int]:
-    """The positions of the last attempt that is least late by the course's date, and of those that
-    the student's own date makes less late: more time only adds to what may count.
+    """The positions of the attempts of which one counts under `LAST_IN_TIME`.
+
+    The last one that is least late by the course's date, and those after it that the student's own
+    date makes less late: more time only adds to what may count.
 
     Args:
         course: the course.

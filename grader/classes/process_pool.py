@@ -12,11 +12,11 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from grader.classes.run_settings import RunSettings
+from grader.classes.workers import new_worker
 from grader.core.processes import begin, block_ctrl_c
 from grader.core.records import Result
 from grader.course.course import load_course
-from grader.classes.run_settings import RunSettings
-from grader.classes.workers import new_worker
 from grader.sessions.launchers import InheritedParent, Launcher, WarmParent
 from grader.submissions.student_folders import Student
 

@@ -7,11 +7,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from grader.classes.store import Store
 from grader.core.errors import UsageError
 from grader.core.files import file_name, is_shortened
-from grader.core.records import Outcome, Result
-from grader.grading.results import from_json
+from grader.core.records import ExerciseResult, Outcome, Result
+from grader.grading.results import parsed
 
 PUBLISHED = "published"
 """`OUT/published/NAME` stands for what was published then, `OUT/published` for what was last."""
@@ -64,7 +66,9 @@ class Records:
         try:
             return self.texts[student]()
         except (OSError, zlib.error) as error:
-            raise UsageError(f"The record of {student} in {self.place} cannot be read ({error}).") from error
+            raise UsageError(
+                f"The record of {student} in {self.place} cannot be read ({error})."
+            ) from error
 
     def result(self, student: str) -> Result:
         """A student's result.
@@ -73,7 +77,7 @@ class Records:
             UsageError: when the record is not one of ours.
         """
         with self.told(student):
-            return from_json(json.loads(self.text(student)))
+            return parsed(self.text(student))
 
     def results(self) -> Iterator[Result]:
         """Everybody's, by name."""
@@ -85,11 +89,12 @@ class Records:
         Raises:
             UsageError: when the record is not one of ours.
         """
-        with self.told(student):
-            record = json.loads(self.text(student))
-            for part in record["assignments"]:
-                part["exercises"] = [e for e in part["exercises"] if _has_failed(e["checks"])]
-            return from_json(record)
+        result = self.result(student)
+        assignments = (
+            replace(part, exercises=tuple(e for e in part.exercises if _has_failed(e)))
+            for part in result.assignments
+        )
+        return replace(result, assignments=tuple(assignments))
 
     @contextmanager
     def told(self, student: str) -> Iterator[None]:
@@ -166,20 +171,18 @@ def read_two(
     Raises:
         UsageError: when a record is not one of ours.
     """
-    found = []
+    results = []
     for records, student, text in (one, other):
         with records.told(student):
-            record = json.loads(text)
-            found.append((records, student, record, {p["id"]: p for p in record["assignments"]}))
-    (*_, parts), (*_, others) = found
+            results.append(parsed(text))
+    parts, others = ({part.id: part for part in result.assignments} for result in results)
     same = {id_ for id_ in parts.keys() & others.keys() if parts[id_] == others[id_]}
-    results = []
-    for records, student, record, own in found:
-        with records.told(student):
-            left = [part for id_, part in own.items() if id_ not in same]
-            results.append(from_json({**record, "assignments": left}))
-    return results[0], results[1]
+    before, after = (
+        replace(result, assignments=tuple(a for a in result.assignments if a.id not in same))
+        for result in results
+    )
+    return before, after
 
 
-def _has_failed(checks: Iterable[Mapping[str, object]]) -> bool:
-    return any(check["outcome"] == Outcome.FAILED for check in checks)
+def _has_failed(exercise: ExerciseResult) -> bool:
+    return any(check.outcome is Outcome.FAILED for check in exercise.checks)

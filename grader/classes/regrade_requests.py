@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.classes.records import Records
 from grader.core.errors import UsageError
 from grader.core.records import ExerciseResult
 from grader.course.course import Course
-from grader.classes.records import Records
 from grader.grading.results import points
 
 COLUMNS = ("student", "exercise", "why")

@@ -7,9 +7,10 @@ from decimal import Decimal
 from statistics import mean, median
 from typing import NotRequired, TypedDict
 
-from grader.core.attempt_scores import AttemptScore
+import msgspec
+
 from grader.core.kit import KIT_NAME
-from grader.core.records import Result, added
+from grader.core.records import AttemptScore, Points, Record, Result, added
 from grader.course.course import Course
 from grader.grading.results import exact, points
 from grader.grading.scoring import total
@@ -19,8 +20,7 @@ UNDECIDED = "undecided"
 EXEMPT = "exempt"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Record, frozen=True):
     """A student's result in one line: what the class's files and tables are made of.
 
     Args:
@@ -45,34 +45,34 @@ class Row:
     """
 
     student: str
-    score: int | float | None
-    max_score: float
+    score: Points | None
+    max_score: Points
     undecided: bool
     submitted: bool
-    exercises: Mapping[str, int | float | None]
+    exercises: Mapping[str, Points | None]
     summary_line: str
     isolation: tuple[str, ...]
     seed: str
     defects: tuple[str, ...] = ()
-    assignments: Mapping[str, int | float | None] = field(default_factory=dict)
+    assignments: Mapping[str, Points | None] = msgspec.field(default_factory=dict)
     days_late: int = 0
-    off: int | float | None = 0
-    submitted_at: Mapping[str, str] = field(default_factory=dict)
+    off: Points | None = 0
+    submitted_at: Mapping[str, str] = msgspec.field(default_factory=dict)
     decided: tuple[str, ...] = ()
-    automatic: int | float | None = None
+    automatic: Points | None = None
     exempt: tuple[str, ...] = ()
-    time_sources: Mapping[str, str] = field(default_factory=dict)
-    attempts: Mapping[str, str] = field(default_factory=dict)
+    time_sources: Mapping[str, str] = msgspec.field(default_factory=dict)
+    attempts: Mapping[str, str] = msgspec.field(default_factory=dict)
     had_no_turn: bool = False
     open_: tuple[str, ...] = ()
 
-    def of(self, course: Course) -> int | float | None:
+    def of(self, course: Course) -> Points | None:
         """The score in some of the assignments; None when it is undecided or there is none."""
         scores = {id_: score for id_, score in self.assignments.items() if id_ in course.by_id}
         known = [exact(score) for score in scores.values() if score is not None]
         return points(total(known)) if known and not scores.keys() & {*self.open_} else None
 
-    def most(self, course: Course) -> float:
+    def most(self, course: Course) -> Points:
         """The points there are in some of the assignments, without what does not count."""
         counting = (e for id_, e in course.exercises.items() if id_ not in self.exempt)
         return added(e.points for e in counting)
@@ -169,7 +169,7 @@ def _students(count: int) -> str:
     return "1 student" if count == 1 else f"{count} students"
 
 
-Change = tuple[int | float | None, int | float | None]
+Change = tuple[Points | None, Points | None]
 """A score before a run and after it."""
 
 
@@ -203,7 +203,7 @@ class ClassResult:
 class DueSummary(TypedDict):
     """What was due so far: the points there were, and how many students have on average."""
 
-    max_score: float
+    max_score: Points
     mean_score: float | None
 
 
@@ -220,10 +220,10 @@ class Summary(TypedDict):
     submitted: int
     undecided: list[str]
     not_submitted: list[str]
-    max_score: float
+    max_score: Points
     mean_score: float | None
     median_score: float | None
-    scores: dict[str, int | float | None]
+    scores: dict[str, Points | None]
     seed: str
     changed: NotRequired[Mapping[str, Change]]
     due: NotRequired[DueSummary]

@@ -1,9 +1,9 @@
 """A class run: what arrived, its outcomes, the scores that follow, and the files that differ.
 
-    arrive    each hand-in of each student becomes keys of outcomes       (`arrive`)
-    outcomes  what the store does not have is graded, and put there        (`store`)
-    score     results of everybody, a pure function                        (`score`)
-    write     records, feedback and the class's tables, where they differ  (`tables`)
+arrive    each hand-in of each student becomes keys of outcomes       (`arrive`)
+outcomes  what the store does not have is graded, and put there        (`store`)
+score     results of everybody, a pure function                        (`score`)
+write     records, feedback and the class's tables, where they differ  (`tables`)
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ from grader.classes.workers import new_worker
 from grader.core.errors import CourseError
 from grader.core.kit import KIT_NAME
 from grader.core.language import current, listed
-from grader.core.processes import FEW, spread
+from grader.core.processes import spread
 from grader.core.records import Result
 from grader.core.versions import grader_hash, versions
 from grader.course.course import MANIFEST, Course
@@ -291,7 +291,10 @@ class _Run:
     ) -> None:
         """Grade what is missing, and put each outcome into the store as it comes."""
         known = {
-            key: one for a in self.arrivals.values() for key, one in a.known.items() if key not in hits
+            key: one
+            for a in self.arrivals.values()
+            for key, one in a.known.items()
+            if key not in hits
         }
         if known:
             self.store.add(known)
@@ -305,9 +308,9 @@ class _Run:
             total = sum(len(s.attempts) or 1 for s in self.wanted.students)
         watcher.begin("attempts" if several else "students", total, total - len(items))
         todo = [Student(id_, path, self._only(parts)) for (id_, path), parts in items.items()]
-        for student, found in grade(self.settings, todo) if todo else ():
-            assert student.path is not None
-            keys = items[student.id, student.path]
+        for work, found in grade(self.settings, todo) if todo else ():
+            assert work.path is not None
+            keys = items[work.id, work.path]
             outcomes = self._outcomes(found, keys)
             self.store.add(outcomes)
             watcher.done(is_undecided=not all(one.is_decided for one in outcomes.values()))
@@ -341,7 +344,9 @@ class _Run:
         others |= {
             id_: {}
             for id_ in self.standings
-            if id_ not in now and id_ not in others and (not wanted.is_whole or id_ in self.arrivals)
+            if id_ not in now
+            and id_ not in others
+            and (not wanted.is_whole or id_ in self.arrivals)
         }
         everybody = {**others, **now}
         files = Files(self.out)
@@ -419,7 +424,10 @@ class _Run:
         changed, why = {}, Counter[str]()
         for id_, now in sorted(standings.items()):
             before = self.standings.get(id_)
-            if before is None or (before.score, before.is_undecided) == (now.score, now.is_undecided):
+            if before is None or (before.score, before.is_undecided) == (
+                now.score,
+                now.is_undecided,
+            ):
                 continue
             changed[id_] = (before.score, now.score)
             why[_reason(before, now)] += 1

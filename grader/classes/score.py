@@ -3,7 +3,6 @@
 No student code is run here, nothing is read and nothing is remembered.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,7 +21,7 @@ from grader.core.records import AssignmentResult, Result
 from grader.core.text import hash_of
 from grader.core.versions import versions
 from grader.course.course import Course
-from grader.grading.results import from_json, has_something
+from grader.grading.results import has_something, parsed
 from grader.grading.scoring import nothing_handed_in, scored_alone
 
 
@@ -112,7 +111,7 @@ class Scorer:
             )
         if inputs.earlier is None:
             return result
-        return not_lower(result, from_json(json.loads(inputs.earlier)))
+        return not_lower(result, parsed(inputs.earlier))
 
     def _all(self, parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:
         """The same with an entry for each assignment of the run."""
@@ -174,11 +173,15 @@ class Scorer:
     ) -> AssignmentResult:
         """A group's work; what each attempt earned is said to who handed it in."""
         notes = [_("Handed in by {student} for your group.").format(student=by)]
-        before = {} if own is None else {e.id: e.score for e in scored_alone(self.course, own).exercises}
+        before = (
+            {} if own is None else {e.id: e.score for e in scored_alone(self.course, own).exercises}
+        )
         for exercise in scored_alone(self.course, part).exercises:
             score = before.get(exercise.id)
             if score is not None and exercise.score is not None and score > exercise.score:
-                note = _("{exercise}: your own work had more points here ({points}); the group's counts.")
+                note = _(
+                    "{exercise}: your own work had more points here ({points}); the group's counts."
+                )
                 notes.append(note.format(exercise=exercise.name, points=score))
         return replace(part, handed_in_by=by, notes=(*part.notes, *notes), attempts=())
 

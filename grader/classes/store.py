@@ -413,9 +413,7 @@ def _said(folder: Path) -> Iterator[None]:
                 "again: what is graded is kept."
             )
         elif name in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
-            sentence = (
-                f"{path} is damaged ({error}). Give another --out, or --force to grade everything again."
-            )
+            sentence = f"{path} is damaged ({error}). Give another --out, or --force to grade everything again."
         else:
             sentence = (
                 f"{path} cannot be read or written ({error}). Choose a folder that you may write to, on "

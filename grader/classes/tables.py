@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.core.files import table, write_whole
-from grader.course.course import Course
 from grader.classes.records import SUMMARY
 from grader.classes.rows import (
     ALL_NOW,
@@ -19,6 +17,8 @@ from grader.classes.rows import (
     due_summary,
     summary,
 )
+from grader.core.files import table, write_whole
+from grader.course.course import Course
 from grader.submissions.roster import Enrolled
 
 

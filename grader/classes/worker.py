@@ -5,11 +5,13 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
+from grader.classes.run_settings import RunSettings
 from grader.core.errors import CourseError, GraderError
 from grader.core.language import use
 from grader.core.records import Result
 from grader.course.course import load_course
-from grader.classes.run_settings import RunSettings
 from grader.grading.scoring import scored
 from grader.grading.submission_grader import (
     Scope,
@@ -72,7 +74,7 @@ def student_outcomes(grader: SubmissionGrader, launcher: Launcher, student: Stud
             with closing(ChildSession(launcher, submission, course.limits)) as session:
                 found = outcomes(grader, submission, session, Scope(exercises))
             handed_in = any(r.sources or r.undecided for r in submission.readings.values())
-            return replace(found, submitted=handed_in, unread=unread)
+            return structs.replace(found, submitted=handed_in, unread=unread)
         except GraderError as error:
             reason = str(error)
             break
@@ -122,15 +124,3 @@ class Worker:
         """End the processes it holds."""
         self.launcher.close()
         self.grader.close()
-
-
-def undecided_result(settings: RunSettings, student: Student, reason: str) -> Result:
-    """The result of a student on whom the grader itself failed.
-
-    Args:
-        settings: the run's.
-        student: who could not be graded.
-        reason: why not.
-    """
-    with closing(full_grader(load_course(settings.root), settings.seed)) as grader:
-        return undecided(grader.environment, Submission(student.id), reason, student.only)

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from grader.course.course import load_course
 from grader.classes.run_settings import RunSettings
+from grader.course.course import load_course
 from grader.sessions.launchers import Launcher, default_launcher
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def new_worker(settings: RunSettings, launcher: Launcher | None = None) -> "Work
     launcher = launcher or default_launcher(load_course(settings.root).packages)
     try:
         # Here, because they import torch, and the launcher's process may do so by now.
-        from grader.grading import seal_probe
         from grader.classes.worker import Worker
+        from grader.grading import seal_probe
 
         if settings.isolation == "sealed":
             launcher = seal_probe.sealed_launcher(started=launcher)

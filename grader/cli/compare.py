@@ -15,6 +15,9 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
+from grader.classes.compare import Comparison, by_check, compare_runs, signed, to_record
+from grader.classes.records import Records, open_records
+from grader.classes.store import STORE, RunOptions, Store
 from grader.cli.edge import ExitCode
 from grader.cli.named_runs import ANONYMOUS
 from grader.cli.view import console
@@ -22,9 +25,6 @@ from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
 from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
-from grader.classes.compare import Comparison, by_check, compare_runs, signed, to_record
-from grader.classes.records import Records, open_records
-from grader.classes.store import STORE, RunOptions, Store
 from grader.reports.stability import stability_table
 
 MOST_ROWS = 100

@@ -7,8 +7,8 @@ counted: of a check that ended in an exception said above, the title would blame
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
@@ -105,7 +105,7 @@ def _cause(check: CheckResult) -> str:
 
 def _reason(check: CheckResult, message: str) -> list[str]:
     """The lines that say what is wrong; the whole message where they are not known."""
-    start, after = check.reason if any(check.reason) else (0, None)
+    start, after = check.reason or (0, None)
     return message.splitlines()[start:after]
 
 

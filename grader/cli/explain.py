@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import structs
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from grader.classes.records import Records, open_records
+from grader.classes.rows import attempts_words
+from grader.classes.store import RunOptions, Store
 from grader.cli.edge import ExitCode
 from grader.cli.exercise_lines import exercise_lines
 from grader.cli.render import exercise_sign
@@ -21,9 +25,6 @@ from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Resul
 from grader.core.text import escaped, location_words
 from grader.course.course import Course, Exercise
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
-from grader.classes.records import Records, open_records
-from grader.classes.rows import attempts_words
-from grader.classes.store import RunOptions, Store
 from grader.grading.results import points, to_json
 from grader.submissions.digests import digests_of
 from grader.submissions.faults import told
@@ -286,8 +287,8 @@ def _print_code(
 
 def _json(explained: Explained) -> dict[str, object]:
     """The same as data: a result of that exercise alone, and what came out differently."""
-    part = replace(explained.part, exercises=(explained.exercise,))
-    record: dict[str, object] = to_json(replace(explained.result, assignments=(part,)))
+    part = structs.replace(explained.part, exercises=(explained.exercise,))
+    record: dict[str, object] = to_json(structs.replace(explained.result, assignments=(part,)))
     if explained.again is not None:
         record["again"] = {
             "score": points(explained.again.score) if explained.again.score is not None else None,

@@ -14,16 +14,6 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from grader.cli.edge import ExitCode, cores
-from grader.cli.named_runs import ANONYMOUS, require_names, require_numbers
-from grader.cli.progress import progress
-from grader.cli.tables import class_summary, class_table, defect_lines
-from grader.cli.view import console
-from grader.core.errors import UsageError
-from grader.core.kit import installing
-from grader.core.records import Result
-from grader.core.text import escaped, location_words
-from grader.course.course import Course
 from grader.classes.cluster import grade_on_cluster
 from grader.classes.deciding import NOT_RUN
 from grader.classes.decisions import Decisions
@@ -36,6 +26,16 @@ from grader.classes.records import FORMER, SUMMARY, Records, open_records, resul
 from grader.classes.rows import ClassResult, Row
 from grader.classes.run import NEW_ASSIGNMENT, ClassRun, Grade, grade_here, handed_in_as_data
 from grader.classes.store import STORE, Store
+from grader.cli.edge import ExitCode, cores
+from grader.cli.named_runs import ANONYMOUS, require_names, require_numbers
+from grader.cli.progress import progress
+from grader.cli.tables import class_summary, class_table, defect_lines
+from grader.cli.view import console
+from grader.core.errors import UsageError
+from grader.core.kit import installing
+from grader.core.records import Result
+from grader.core.text import escaped, location_words
+from grader.course.course import Course
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
 from grader.submissions.anonymous import anonymous, read_keys
@@ -314,9 +314,7 @@ def _published(out: Path) -> Path | None:
     return last_published(out) if (out / STORE).is_file() else None
 
 
-def _print_changes(
-    screen: Console, result: ClassResult, out: Path, published: Path | None
-) -> None:
+def _print_changes(screen: Console, result: ClassResult, out: Path, published: Path | None) -> None:
     """Say how many scores are not what they were before, and why."""
     why = {reason: count for reason, count in result.why.items() if reason != NEW_ASSIGNMENT}
     count = sum(why.values())

@@ -1,20 +1,20 @@
 """`grader gradescope`: what the autograder's zip runs for each submission on Gradescope."""
 
 import os
+import secrets
 import tempfile
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
 import click
 
+from grader.classes.run_settings import RunSettings
+from grader.classes.worker import Worker
 from grader.cli.edge import ExitCode
 from grader.core.records import Result
 from grader.course.course import Course
 from grader.grading import seal_probe
-from grader.grading.journal import new_seed
 from grader.grading.results import for_student
-from grader.classes.run_settings import RunSettings
-from grader.classes.worker import Worker
 from grader.reports.gradescope import gradescope, nothing_to_read
 from grader.sessions import launchers
 from grader.submissions.platform_zips import Upload, lay_out
@@ -60,7 +60,7 @@ def _graded(course: Course, folder: Path, launcher: launchers.Launcher) -> Resul
         work = Path(temporary) / "submission"
         for problem in lay_out(course, upload, work):
             click.echo(problem)
-        settings = RunSettings(course.root, course.hash, new_seed(), "sealed")
+        settings = RunSettings(course.root, course.hash, str(secrets.randbits(64)), "sealed")
         with closing(Worker(settings, launcher)) as worker:
             return worker.result(Student("submission", work))
 

@@ -9,8 +9,8 @@ from grader.authoring.learn import entry, proposed_edit, with_entry, without_unp
 from grader.cli.edge import ExitCode
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
-from grader.core.records import Mistake, MistakeKind
 from grader.core.kept import exclusive
+from grader.core.records import Mistake, MistakeKind
 from grader.course.course import Course, Exercise
 from grader.course.misconceptions import read_misconceptions
 from grader.grading import seal_probe

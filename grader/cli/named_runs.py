@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from grader.core.errors import UsageError
 from grader.classes.records import FORMER, records_in
 from grader.classes.store import STORE, Store
+from grader.core.errors import UsageError
 
 ANONYMOUS = "--anonymous"
 """Stands among a run's options where it has numbers."""

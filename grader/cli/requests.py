@@ -6,13 +6,13 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
+from grader.classes.records import open_records
+from grader.classes.regrade_requests import State, read_requests, states
 from grader.cli.edge import ExitCode
 from grader.cli.streams import echo
 from grader.cli.view import console
 from grader.core.text import clean
 from grader.course.course import Course
-from grader.classes.records import open_records
-from grader.classes.regrade_requests import State, read_requests, states
 
 MOST_WORDS = 300
 

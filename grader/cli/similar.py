@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from grader.classes.records import open_records
+from grader.classes.store import Store
 from grader.cli.edge import ExitCode, cores
 from grader.cli.streams import echo
 from grader.cli.view import console, indented
@@ -17,8 +19,6 @@ from grader.core.errors import UsageError
 from grader.core.files import table, write_whole
 from grader.core.text import clean
 from grader.course.course import Course
-from grader.classes.records import open_records
-from grader.classes.store import Store
 from grader.reports.html.similar_page import similar_page
 from grader.similarity.gather import gather, read_groups
 from grader.similarity.pairs import Pair, clusters, find_pairs

@@ -9,10 +9,10 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
+from grader.classes.rows import Row
 from grader.core.language import _
 from grader.core.text import clean
 from grader.course.course import Course
-from grader.classes.rows import Row
 
 if TYPE_CHECKING:
     from grader.authoring.mutate import Tried

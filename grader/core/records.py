@@ -1,18 +1,31 @@
 """The words of the kit as types: outcomes, checks, and the results they add up to."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
-from grader.core.attempt_scores import AttemptScore
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
+
 from grader.core.kit import KIT_NAME
 
-RESULT_FORMAT = f"{KIT_NAME}/result/2"
+RESULT_FORMAT = f"{KIT_NAME}/result/3"
 
 
-def added(points: Iterable[float]) -> float:
+Points = int | float
+"""Points as JSON has them: an integer where they are whole."""
+
+
+class Record(Struct, frozen=True, gc=False):
+    """What a file holds: its fields in their order, under their names.
+
+    Of a record with `omit_defaults`, a file has a field with a default only where there is another
+    value; one whose default comes from a factory it always has.
+    """
+
+
+def added(points: Iterable[Points]) -> Points:
     """A sum of whole and half points, which is an int where it is whole."""
     value = sum(points)
     return int(value) if value == int(value) else value
@@ -46,14 +59,13 @@ class Visibility(StrEnum):
     HIDDEN = "hidden"
 
 
-Number = float | str
+Number = int | float | str
 """A number that JSON can hold: NaN and the infinities are the texts "nan", "inf" and "-inf"."""
 
 Rows = tuple[tuple[Number, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Record, frozen=True):
     """One side of a picture: what its positions stand for.
 
     Args:
@@ -69,8 +81,7 @@ class Axis:
     labels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Record, frozen=True):
     """Two tensors side by side, around the first value in which they differ.
 
     Args:
@@ -96,8 +107,7 @@ class Picture:
     lines: tuple[int, int] = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class CodeLocation:
+class CodeLocation(Record, frozen=True):
     """A line of the student's own.
 
     Args:
@@ -111,8 +121,7 @@ class CodeLocation:
     cell: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Record, frozen=True, omit_defaults=True):
     """One check's outcome.
 
     Args:
@@ -125,14 +134,13 @@ class CheckResult:
         picture: expected and received side by side, where two tensors of a shape differ.
         waits_for: the id of the exercise that has to be written first, where it is blocked by one.
         raised: type and message of the exception of the student's that kept it from judging.
-        reason: the lines of the message that say what is wrong, without the request and what was
-            printed: the first, and the one after the last.
-        broke_off: whether a request failed, so that nothing was judged. Like the reason it is known
-            only where the check was just run.
         may_follow: whether it may fail for nothing but what an earlier check fails for, so that
             what its title says may hold.
         is_conduct: whether it counts only as far as values are right.
         blocked_by: the id of the check that has to pass before this one is run, where one has.
+        reason: the lines of the message that say what is wrong, without the request and what was
+            printed: the first, and the one after the last. No file has it.
+        broke_off: whether a request failed, so that nothing was judged. No file has it.
     """
 
     id: str
@@ -142,14 +150,14 @@ class CheckResult:
     outcome: Outcome
     message: str
     duration_s: float
-    picture: Picture | None = field(default=None, kw_only=True)
+    picture: Picture | None = None
     where: CodeLocation | None = None
     waits_for: str = ""
     raised: str = ""
-    reason: tuple[int, int] = (0, 0)
-    broke_off: bool = False
     may_follow: bool = False
-    is_conduct: bool = False
+    is_conduct: bool = field(default=False, name="conduct")
+    reason: tuple[int, int] | None = None
+    broke_off: bool = False
     blocked_by: str = ""
 
 
@@ -165,8 +173,7 @@ class MistakeKind(StrEnum):
     IDEA = "idea"
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(Record, frozen=True):
     """A known mistake as people read of it.
 
     Args:
@@ -180,16 +187,15 @@ class Mistake:
     kind: MistakeKind = MistakeKind.SLIP
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Record, frozen=True, omit_defaults=True):
     """One mistake that was recognised: certain, or one of several that look the same here.
 
     Args:
         is_partial: whether something else is wrong as well.
     """
 
-    candidates: tuple[Mistake, ...]
-    is_partial: bool = False
+    candidates: tuple[Mistake, ...] = field(name="one_of")
+    is_partial: bool = field(default=False, name="partial")
 
 
 def gravest_kind(findings: Iterable[Finding]) -> MistakeKind | None:
@@ -214,8 +220,7 @@ class DecisionKind(StrEnum):
     CHECK = "check"
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Record, frozen=True):
     """What instructors decided of an exercise.
 
     Args:
@@ -230,43 +235,43 @@ class Decision:
     given: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ExerciseResult:
+class ExerciseResult(Record, frozen=True, omit_defaults=True):
     """One exercise's score.
 
     Args:
         score: None when it is undecided or nothing was handed in.
-        defined: the definition that was judged, where one was found.
         decision: what instructors decided of it, where the score is not that of the checks alone.
+        defined: the definition that was judged, where one was found.
         judged_with: the names of exercises that it builds on and that are wrong: it was judged with
             right ones in their place.
         to_judge_with: those with which it is judged where it is graded.
         may_come_from: those of earlier assignments that its code uses and that are wrong, where it
             has not all its points.
         uses: the ids of all those that its code uses, where it is not right.
+        misconceptions: the names of the mistakes that are certain, which its findings tell.
     """
 
     id: str
     score: Decimal | None
-    max_score: float
-    checks: tuple[CheckResult, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    defined: CodeLocation | None = None
+    max_score: Points
     decision: Decision | None = None
+    defined: CodeLocation | None = None
     judged_with: tuple[str, ...] = ()
     to_judge_with: tuple[str, ...] = ()
     may_come_from: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
+    misconceptions: tuple[str, ...] = field(default_factory=tuple)
+    findings: tuple[Finding, ...] = field(default_factory=tuple)
+    checks: tuple[CheckResult, ...] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        certain = (f.candidates[0].id for f in self.findings if len(f.candidates) == 1)
+        force_setattr(self, "misconceptions", tuple(certain))
 
     @property
     def name(self) -> str:
         """The name a student writes, without the assignment."""
         return self.id.partition("/")[2]
-
-    @property
-    def misconceptions(self) -> tuple[str, ...]:
-        """The names of the mistakes that are certain."""
-        return tuple(f.candidates[0].id for f in self.findings if len(f.candidates) == 1)
 
     @property
     def undecided(self) -> bool:
@@ -296,7 +301,8 @@ class ExerciseResult:
         """Whether it has its full score; where it is worth nothing, whether its checks passed."""
         if self.undecided or self.max_score:
             return not self.undecided and self.score == self.max_score
-        return all(check.outcome is Outcome.PASSED for check in self.checks if check.weight)
+        passed = [check.outcome is Outcome.PASSED for check in self.checks if check.weight]
+        return not self.is_missing and all(passed)
 
     @property
     def is_untouched(self) -> bool:
@@ -314,41 +320,61 @@ class ExerciseResult:
         return id_.removeprefix(f"{self.id.partition('/')[0]}/")
 
 
-@dataclass(frozen=True, slots=True)
-class AssignmentResult:
+class AttemptScore(Record, frozen=True):
+    """What an assignment earned each time it was handed in.
+
+    Args:
+        at: when, in ISO's form.
+        score: after what lateness takes off; None when it is undecided.
+        days_late: days begun after the due date.
+        counts: whether the assignment's score, or a part of it, is of this attempt.
+        exercises: the score of each exercise, without lateness, by id.
+        tried: the ids of exercises that were not left as they were handed out.
+    """
+
+    at: str
+    score: Decimal | None
+    days_late: int
+    counts: bool
+    exercises: Mapping[str, Decimal | None]
+    tried: tuple[str, ...] = ()
+
+
+class AssignmentResult(Record, frozen=True, omit_defaults=True):
     """One assignment's score.
 
     Args:
         read_from: the file that was read for it, "" for nothing.
         score: in points; None when it is undecided or nothing was handed in.
-        notes: sentences for everybody who reads this result.
         days_late: days begun after the due date.
-        defects: those of the notes that say what nbgrader would stumble over. They are known only
-            where a submission was just graded: its file has them among the notes.
-        file_failures: sentences about a file that does not run.
-        submitted_at: when it was handed in, where that is known; it is in no file of results.
-        ignored: sentences on what was handed in for it and does not count.
         late_days_used: how many of the days late cost nothing, because the student had them.
-        time_source: where that time is known from; "" for nbgrader's timestamp, and for no time.
-        attempts: each time it was handed in, where that is known, the first one first.
+        time_source: where the time it was handed in is known from; "" for nbgrader's timestamp, and
+            for no time.
+        notes: sentences for everybody who reads this result.
         handed_in_by: who of the student's group handed it in, "" for the student.
+        attempts: each time it was handed in, where that is known, the first one first.
+        ignored: sentences on what was handed in for it and does not count.
+        file_failures: sentences about a file that does not run.
+        defects: those of the notes that say what nbgrader would stumble over. No file has them apart
+            from the notes.
+        submitted_at: when it was handed in, where that is known. No file has it.
     """
 
     id: str
     read_from: str
     score: Decimal | None
-    max_score: float
-    exercises: tuple[ExerciseResult, ...]
-    notes: tuple[str, ...] = ()
-    days_late: int = 0
-    defects: tuple[str, ...] = ()
-    file_failures: tuple[str, ...] = ()
-    submitted_at: datetime | None = None
-    ignored: tuple[str, ...] = ()
+    max_score: Points
+    days_late: int = field(default_factory=int)
     late_days_used: int = 0
     time_source: str = ""
-    attempts: tuple[AttemptScore, ...] = ()
+    notes: tuple[str, ...] = field(default_factory=tuple)
     handed_in_by: str = ""
+    attempts: tuple[AttemptScore, ...] = ()
+    ignored: tuple[str, ...] = ()
+    file_failures: tuple[str, ...] = ()
+    exercises: tuple[ExerciseResult, ...] = field(default_factory=tuple)
+    defects: tuple[str, ...] = ()
+    submitted_at: datetime | None = None
 
     @property
     def is_decided_by_hand(self) -> bool:
@@ -383,8 +409,7 @@ class AssignmentResult:
         return tuple(dict.fromkeys(name for e in self.exercises for name in e.misconceptions))
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Record, frozen=True, omit_defaults=True, tag_field="format", tag=RESULT_FORMAT):
     """Everything one run found out about one student.
 
     Args:
@@ -395,7 +420,7 @@ class Result:
 
     student: str
     score: Decimal | None
-    max_score: float
+    max_score: Points
     undecided: bool
     submitted: bool
     isolation: tuple[str, ...]

@@ -1,11 +1,11 @@
 """Known wrong answers as data: edits of the solutions, with the words that name them."""
 
-import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+
+import msgspec
 
 from grader.core.errors import CourseError
 from grader.core.kept import kept
@@ -43,19 +43,10 @@ def all_misconceptions(course: Course) -> dict[str, tuple[Misconception, ...]]:
 
     def make() -> bytes:
         read = {a.id: read_misconceptions(course, a) for a in course.assignments}
-        return json.dumps(
-            {id_: [asdict(one) for one in all_] for id_, all_ in read.items()}
-        ).encode()
+        return msgspec.json.encode(read)
 
-    known = json.loads(kept("misconceptions", course.raw_hash, make))
-    return {id_: tuple(map(_from_json, entries)) for id_, entries in known.items()}
-
-
-def _from_json(entry: dict[str, Any]) -> Misconception:
-    mistake = entry.pop("mistake")
-    return Misconception(
-        **entry, mistake=Mistake(**{**mistake, "kind": MistakeKind(mistake["kind"])})
-    )
+    known = kept("misconceptions", course.raw_hash, make)
+    return msgspec.json.decode(known, type=dict[str, tuple[Misconception, ...]])
 
 
 def read_misconceptions(course: Course, assignment: Assignment) -> tuple[Misconception, ...]:

@@ -6,12 +6,13 @@ Pure: from how the checks went, for the student and with each known mistake, to 
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+from msgspec.structs import replace
 
 from grader.core.records import Finding, Mistake
 

@@ -6,9 +6,10 @@ Words in `N_` are English: they are translated with `_` where they are shown.
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from enum import StrEnum
 from itertools import groupby
+
+from msgspec.structs import replace
 
 from grader.core.language import N_, _, bracketed, listed, ngettext, paragraph
 from grader.core.records import (

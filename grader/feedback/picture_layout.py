@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from grader.core.language import _, listed
 from grader.core.records import Axis, Number, Picture, Rows

@@ -15,7 +15,6 @@ from grader.gradebook.answers import answered_notebook
 from grader.gradebook.scores import write_student
 from grader.gradebook.store import database_url, open_gradebook, reason, without_password
 from grader.gradebook.structure import write_structure
-from grader.grading.results import is_handed_in
 from grader.release.nbgrader import CONFIG, config, course_id, source_notebook
 from grader.release.solution_cells import Solution, read_solution
 from grader.submissions.faults import FAULTS
@@ -116,7 +115,7 @@ def _write_notebooks(
     folder: Path, result: Result, submission: Submission, sources: dict[str, Solution]
 ) -> None:
     for graded in result.assignments:
-        if is_handed_in(result, graded) and not graded.handed_in_by:
+        if graded.read_from and not graded.handed_in_by:
             source = sources[graded.id]
             name = f"{graded.id}/{source.assignment.module}.ipynb"
             text = answered_notebook(submission, source)

@@ -11,7 +11,7 @@ from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Assignment, Course
 from grader.gradebook.comments import comment
 from grader.gradebook.store import transaction
-from grader.grading.results import for_student, has_points
+from grader.grading.results import for_student
 from grader.grading.scoring import days_late, late_factor, rounded
 from grader.release.stubs import grade_id
 from grader.submissions.roster import Enrolled
@@ -39,7 +39,7 @@ def write_student(
     with transaction(gradebook):
         gradebook.update_or_create_student(result.student, **_known(enrolled))
         for graded in for_student(result).assignments:
-            if has_points(result, graded) and not graded.is_exempt:
+            if graded.counts:
                 assignment = course.by_id[graded.id]
                 moment = handed_in.get(graded.id)
                 times = {"timestamp": moment} if moment else {}

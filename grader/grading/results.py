@@ -1,92 +1,43 @@
 """Results as JSON: the instructor's record, and the student's copy of it."""
 
+import json
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass, replace
+from collections.abc import Mapping
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
-from cattrs import Converter
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+import msgspec
+from msgspec.structs import force_setattr, replace
 
 from grader.core.language import _
 from grader.core.records import (
     RESULT_FORMAT,
     AssignmentResult,
+    AttemptScore,
     CheckResult,
     ExerciseResult,
-    Number,
     Outcome,
+    Picture,
+    Points,
     Result,
-    Rows,
     Visibility,
 )
 from grader.submissions.nbgrader_defects import is_defect
 
 NOT_FOUND = (Outcome.MISSING, Outcome.BLOCKED)
-ORDER: dict[type, tuple[str, ...]] = {
-    AssignmentResult: (
-        *("id", "read_from", "score", "max_score", "days_late", "late_days_used", "time_source"),
-        *("notes", "handed_in_by", "attempts", "ignored", "file_failures", "exercises"),
-    ),
-    ExerciseResult: (
-        *("id", "score", "max_score", "decision", "defined", "judged_with", "to_judge_with"),
-        *("may_come_from", "misconceptions", "findings", "checks"),
-    ),
-}
-"""What a file has of these, in its order; of other records it has the fields in theirs."""
-
-WHERE_ANY = (
-    *("file_failures", "ignored", "defined", "decision"),
-    *("judged_with", "to_judge_with", "may_come_from"),
-    *("late_days_used", "time_source", "attempts", "handed_in_by"),
-)
-"""Those of them that a file has only where there is any."""
-
-SPECIAL: dict[str, Any] = {
-    "candidates": override(rename="one_of"),
-    "is_partial": override(rename="partial", omit_if_default=True),
-    "picture": override(omit_if_default=True),
-    "where": override(omit_if_default=True),
-    "unread": override(omit_if_default=True),
-    **{name: override(omit_if_default=True) for name in ("decided", "automatic", "exempt")},
-    "waits_for": override(omit_if_default=True),
-    "raised": override(omit_if_default=True),
-    "may_follow": override(omit_if_default=True),
-    "is_conduct": override(rename="conduct", omit_if_default=True),
-    "reason": override(omit=True),
-    "broke_off": override(omit=True),
-}
 
 
-def points(score: Decimal | None) -> int | float | None:
+def points(score: Decimal | None) -> Points | None:
     """A score as a JSON number: an integer where it is one."""
     if score is None:
         return None
     return int(score) if score == score.to_integral_value() else float(score)
 
 
-def exact(score: int | float | None) -> Decimal | None:
+def exact(score: Points | None) -> Decimal | None:
     """A score that was a JSON number, as it was before."""
     return None if score is None else Decimal(str(score))
-
-
-def is_handed_in(result: Result, assignment: AssignmentResult) -> bool:
-    """Whether a file was handed in for an assignment.
-
-    One file may be handed in for several: it counts for those of which it defines anything, and
-    for all where it defines nothing at all.
-    """
-    if not assignment.read_from or has_something(assignment):
-        return bool(assignment.read_from)
-    others = (a for a in result.assignments if a.read_from == assignment.read_from)
-    return not any(has_something(other) for other in others)
-
-
-def has_points(result: Result, assignment: AssignmentResult) -> bool:
-    """Whether an assignment has a grade: something was handed in for it, or a person gave points."""
-    return assignment.is_decided_by_hand or is_handed_in(result, assignment)
 
 
 def has_something(assignment: AssignmentResult) -> bool:
@@ -104,8 +55,8 @@ def for_student(result: Result) -> Result:
     def public(check: CheckResult) -> CheckResult:
         if check.visibility is Visibility.VISIBLE or check.outcome is Outcome.PASSED:
             return check
-        own = replace(check, message=message, picture=None, where=None, waits_for="", raised="")
-        return replace(own, reason=(0, 0))
+        hidden = replace(check, message=message, picture=None, where=None, waits_for="", raised="")
+        return replace(hidden, reason=None)
 
     def exercises(assignment: AssignmentResult) -> tuple[ExerciseResult, ...]:
         return tuple(
@@ -122,109 +73,180 @@ def for_student(result: Result) -> Result:
     return replace(result, seed="", assignments=assignments)
 
 
+# Writing.
+
+IN_NO_FILE: dict[type, dict[str, Any]] = {
+    CheckResult: {"reason": None, "broke_off": False, "blocked_by": ""},
+    ExerciseResult: {"uses": ()},
+    AssignmentResult: {"defects": (), "submitted_at": None},
+}
+"""Fields that are known only where work was just read or run, with the defaults that files leave out."""
+
+_encode = msgspec.json.Encoder(decimal_format="number").encode
+json_text = json.JSONEncoder(ensure_ascii=False, default=points).encode
+
+
+def result_text(result: Result) -> str:
+    """A result as JSON in a line, byte for byte as the standard library writes it.
+
+    msgspec writes it three times as fast, but other digits of tiny and huge numbers, and no halves
+    of characters.
+    """
+    written = _written(result)
+    if all(_has_usual_numbers(c.picture) for c in written.checks if c.picture is not None):
+        try:
+            return msgspec.json.format(_encode(written), indent=0).decode()
+        except UnicodeEncodeError:
+            pass
+    return json_text(_plain(written))
+
+
+START = '{"id": "'
+
+
+def record_text(result: Result) -> str:
+    """A result as JSON in lines: one for each assignment, exercise and check, indented."""
+    first, *others = result_text(result).split(START)
+    text = first + "".join(f"{_line_start(part)}{START}{part}" for part in others)
+    return text.replace(", \n", ",\n") + "\n"
+
+
+def _line_start(part: str) -> str:
+    """What stands before an object with an id: of some, a new line."""
+    id_, _, rest = part.partition('"')
+    if "::" in id_:
+        return "\n   "
+    if "/" in id_ and ":" not in id_ and rest.startswith(", "):
+        return "\n  "
+    return "\n " if rest.startswith(', "read_from"') else ""
+
+
 def to_json(result: Result) -> dict[str, Any]:
     """The record of a result."""
-    return {"format": RESULT_FORMAT, **converter.unstructure(result)}
+    record: dict[str, Any] = as_json(_written(result))
+    return record
+
+
+def as_json(record: object) -> Any:
+    """What JSON says of records."""
+    return json.loads(json_text(_plain(record)))
+
+
+def exercise_in_file(exercise: ExerciseResult) -> ExerciseResult:
+    """What a file says of an exercise: nothing of how its checks were just run."""
+    decision = exercise.decision
+    if decision is not None:
+        decision = replace(decision, automatic=_shortest(decision.automatic))
+    checks = tuple(
+        replace(check, **IN_NO_FILE[CheckResult])
+        if check.reason or check.broke_off or check.blocked_by
+        else check
+        for check in exercise.checks
+    )
+    return replace(
+        exercise,
+        score=_shortest(exercise.score),
+        decision=decision,
+        checks=checks,
+        **IN_NO_FILE[ExerciseResult],
+    )
+
+
+def assignment_in_file(assignment: AssignmentResult) -> AssignmentResult:
+    """What a file says of an assignment: nothing that is known only where it was just read."""
+
+    def attempt(one: AttemptScore) -> AttemptScore:
+        exercises = {id_: _shortest(score) for id_, score in one.exercises.items()}
+        return replace(one, score=_shortest(one.score), exercises=exercises)
+
+    return replace(
+        assignment,
+        score=_shortest(assignment.score),
+        attempts=tuple(map(attempt, assignment.attempts)),
+        exercises=tuple(map(exercise_in_file, assignment.exercises)),
+        **IN_NO_FILE[AssignmentResult],
+    )
+
+
+def _written(result: Result) -> Result:
+    return replace(
+        result,
+        score=_shortest(result.score),
+        automatic=_shortest(result.automatic),
+        assignments=tuple(map(assignment_in_file, result.assignments)),
+    )
+
+
+def _plain(record: object) -> Any:
+    """Dictionaries and lists of a record, its scores as they are."""
+    return msgspec.to_builtins(record, builtin_types=(Decimal,))
+
+
+@lru_cache(maxsize=10_000)
+def _shortest(score: Decimal | None) -> Decimal | None:
+    """The same score with as few digits as a JSON number has."""
+    return exact(points(score))
+
+
+def _has_usual_numbers(picture: Picture) -> bool:
+    """Whether msgspec writes a picture's numbers as the standard library does."""
+    numbers = _encode((picture.expected, picture.received))
+    return b"e" not in numbers and b"0.0000" not in numbers
+
+
+# Reading.
+
+
+class _Head(msgspec.Struct):
+    format: str
+
+
+_head_of = msgspec.json.Decoder(_Head).decode
+_decode = msgspec.json.Decoder(Result).decode
+
+
+def parsed(record: bytes | str) -> Result:
+    """A result from the JSON of its record.
+
+    Raises:
+        ValueError: when the record is not one of this format.
+    """
+    _check_format(_head_of(record).format)
+    return _sharing(_decode(record))
 
 
 def from_json(record: Mapping[str, Any]) -> Result:
     """A result from its record.
 
     Raises:
-        KeyError, TypeError, ValueError, AttributeError: when the record is not one of this format.
+        KeyError, ValueError: when the record is not one of this format.
     """
-    if record["format"] != RESULT_FORMAT:
-        raise ValueError(f"the format is {record['format']!r}, not {RESULT_FORMAT!r}")
-    result: Result = converter.structure(_shared(record), Result)
+    _check_format(record["format"])
+    return _sharing(msgspec.convert(record, Result))
+
+
+def _check_format(name: str) -> None:
+    if name != RESULT_FORMAT:
+        raise ValueError(f"the format is {name!r}, not {RESULT_FORMAT!r}")
+
+
+def _sharing(result: Result) -> Result:
+    """The same result; of checks that passed, and of texts, a class has one object where it may be."""
+    for exercise in result.exercises:
+        force_setattr(exercise, "checks", tuple(map(_shared, exercise.checks)))
     return result
 
 
-def _shared(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The same record; texts of its checks, which a class has a thousand times, are one object each."""
-    for assignment in record["assignments"]:
-        for exercise in assignment["exercises"]:
-            for check in exercise["checks"]:
-                check |= {name: sys.intern(check[name]) for name in ("id", "title", "message")}
-    return record
+def _shared(check: CheckResult) -> CheckResult:
+    if check.outcome is Outcome.PASSED and (known := _PASSED.get(check)) is not None:
+        return known
+    for name in ("id", "title", "message"):
+        force_setattr(check, name, sys.intern(getattr(check, name)))
+    if check.outcome is Outcome.PASSED and len(_PASSED) < MOST_SHARED:
+        _PASSED[check] = check
+    return check
 
 
-def _writer(kind: type) -> Callable[[Any], dict[str, Any]]:
-    if kind not in ORDER:
-        return make_dict_unstructure_fn(kind, converter, **SPECIAL)
-    return lambda record: {
-        name: converter.unstructure(value)
-        for name in ORDER[kind]
-        if (value := getattr(record, name)) or name not in WHERE_ANY
-    }
-
-
-def _reader(kind: type) -> Callable[[Any, Any], Any]:
-    structure: Callable[[Any, Any], Any] = make_dict_structure_fn(kind, converter, **SPECIAL)
-    if kind is CheckResult:
-        return partial(_read_check, structure)
-    if kind not in ORDER:
-        return structure
-    names = ORDER[kind]
-    return lambda entry, _: structure(
-        {name: entry[name] for name in names if name in entry or name not in WHERE_ANY}, kind
-    )
-
-
-def _read_check(structure: Callable[[Any, Any], Any], entry: Mapping[str, Any], _: Any) -> Any:
-    """A check's result; of one that passed the same object for everybody where it may be.
-
-    Args:
-        structure: makes one from its entry.
-        entry: as it stands in a file.
-    """
-    if entry["outcome"] != Outcome.PASSED:
-        return structure(entry, CheckResult)
-    try:
-        known = _PASSED.get(key := tuple(entry.items()))
-    except TypeError:  # a list, which no check that passed has
-        return structure(entry, CheckResult)
-    if known is None:
-        known = structure(entry, CheckResult)
-        if len(_PASSED) < MOST_SHARED:
-            _PASSED[key] = known
-    return known
-
-
-_PASSED: dict[tuple[tuple[str, Any], ...], CheckResult] = {}
+_PASSED: dict[CheckResult, CheckResult] = {}
 MOST_SHARED = 20_000
 """Results of checks that passed are kept up to so many: in a class most are the same but for time."""
-
-
-def _number(value: object, _: Any) -> float:
-    if not isinstance(value, int | float):
-        raise ValueError(f"a number is needed, not {value!r}")
-    return value
-
-
-def _decimal(value: object, _: Any) -> Decimal:
-    if not isinstance(value, int | float):
-        raise ValueError(f"a score is a number, not {value!r}")
-    return _known_decimal(str(value))
-
-
-@lru_cache(maxsize=10_000)
-def _known_decimal(text: str) -> Decimal:
-    """A score; a class has few different ones, many times each."""
-    return Decimal(text)
-
-
-converter = Converter(detailed_validation=False, unstruct_collection_overrides={tuple: list})
-"""Turns records into what JSON can hold, and back."""
-
-converter.register_unstructure_hook_factory(is_dataclass, _writer)
-converter.register_structure_hook_factory(is_dataclass, _reader)
-converter.register_unstructure_hook(Decimal, points)
-converter.register_structure_hook(Decimal, _decimal)
-converter.register_unstructure_hook_func(lambda kind: kind == Rows, lambda rows: rows)
-converter.register_structure_hook_func(
-    lambda kind: kind in (Rows, tuple[tuple[bool, ...], ...]),
-    lambda rows, _: tuple(map(tuple, rows)),  # not number by number: there are a million
-)
-converter.register_structure_hook(float, _number)
-for plain in (Number, int | float | None):
-    converter.register_structure_hook(plain, lambda value, _: value)

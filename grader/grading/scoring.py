@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+
+from msgspec.structs import replace
 
 from grader.core.language import _, ngettext
 from grader.core.records import (
@@ -101,7 +103,9 @@ def _is_wrong(exercise: ExerciseResult) -> bool:
         Outcome.MISSING,
         Outcome.BLOCKED,
     }
-    return is_attempted and any(c.weight and c.outcome is not Outcome.PASSED for c in exercise.checks)
+    return is_attempted and any(
+        c.weight and c.outcome is not Outcome.PASSED for c in exercise.checks
+    )
 
 
 def possible(course: Course, parts: Sequence[AssignmentResult]) -> float:
@@ -144,7 +148,7 @@ def scored_alone(course: Course, outcomes: AssignmentResult) -> AssignmentResult
 def nothing_handed_in(assignment: Assignment) -> AssignmentResult:
     """What somebody has in an assignment who handed in nothing for it: no score, which is no zero."""
     exercises = tuple(ExerciseResult(e.id, None, e.points) for e in assignment.exercises)
-    return AssignmentResult(assignment.id, "", None, assignment.max_score, exercises)
+    return AssignmentResult(assignment.id, "", None, assignment.max_score, exercises=exercises)
 
 
 @dataclass(frozen=True, slots=True)

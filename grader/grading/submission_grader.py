@@ -2,8 +2,10 @@
 
 from collections.abc import Collection, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from grader.checks.answer_cache import AnswerCache, AnswerCacheSession
 from grader.checks.collect import collect
@@ -230,9 +232,9 @@ def _exercise(
         exercise.id,
         None,
         exercise.points,
-        made.checks,
-        _in_words(judge.run.environment.course, made.findings),
-        defined_at(judge.run.submission, exercise),
+        checks=made.checks,
+        findings=_in_words(judge.run.environment.course, made.findings),
+        defined=defined_at(judge.run.submission, exercise),
         judged_with=made.judged_with,
         to_judge_with=made.to_judge_with,
         uses=() if made.is_right else imported_uses(judge.run, exercise),
@@ -309,7 +311,7 @@ def undecided(
     """
     note = _("The grader itself failed: {reason}").format(reason=reason)
     assignments = tuple(
-        AssignmentResult(a.id, reading.read_from, None, a.max_score, (), (note,))
+        AssignmentResult(a.id, reading.read_from, None, a.max_score, exercises=(), notes=(note,))
         for a in environment.course.assignments
         if not only or a.id in only
         for reading in (submission.readings.get(a.id, Reading()),)

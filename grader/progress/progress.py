@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import groupby
 
+from msgspec import structs
+
 from grader.core.records import AssignmentResult, ExerciseResult, Result, added
 from grader.course.course import WORK, Assignment, Course, Exercise
 from grader.progress.store import Memory, Remembered
@@ -71,8 +73,10 @@ class Progress:
             reading = self.submission.readings[id_]
             most = added(result.max_score for result in results)
             failures = self.file_failures.get(id_, ())
-            shown = AssignmentResult(id_, reading.read_from, None, most, results, reading.notes)
-            found.append(replace(shown, file_failures=failures))
+            shown = AssignmentResult(
+                id_, reading.read_from, None, most, exercises=results, notes=reading.notes
+            )
+            found.append(structs.replace(shown, file_failures=failures))
         return tuple(found)
 
     def adding(self, result: Result) -> "Progress":

@@ -11,17 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+from msgspec.structs import replace
+
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.kit import KIT_NAME
 from grader.core.language import current
-from grader.core.records import ExerciseResult
+from grader.core.records import ExerciseResult, Record
 from grader.core.text import hash_of
-from grader.grading.results import converter
+from grader.grading.results import as_json, exercise_in_file
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Record, frozen=True):
     """The last result of an exercise, and a hash of everything that decided it.
 
     Args:
@@ -68,7 +70,7 @@ class Memory:
         found = {}
         for id_, entry in self._part(_results()).items():
             with suppress(KeyError, TypeError, ValueError, AttributeError):
-                found[id_] = converter.structure(entry, Remembered)
+                found[id_] = convert(entry, Remembered)
         return found
 
     def remember_hint(self, exercise: str, shown: int) -> bool:
@@ -85,7 +87,11 @@ class Memory:
 
     def remember_results(self, results: Mapping[str, Remembered]) -> bool:
         """Keep the results of some exercises; False when they cannot be kept."""
-        return self._write(_results(), converter.unstructure(results))
+        kept = {
+            id_: replace(last, exercise=exercise_in_file(last.exercise))
+            for id_, last in results.items()
+        }
+        return self._write(_results(), as_json(kept))
 
     def _part(self, name: str) -> dict[str, Any]:
         part = self._everything().get(name)

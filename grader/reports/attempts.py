@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from statistics import median
 
-from grader.core.attempt_scores import AttemptScore
-from grader.core.records import AssignmentResult, Result
+from grader.core.records import AssignmentResult, AttemptScore, Result
 from grader.course.course import Course
 
 STUCK = 2

@@ -6,12 +6,12 @@ student (in Canvas "EX"), and where the score is undecided. A blank changes no g
 
 from collections.abc import Iterable, Iterator
 
+from grader.classes import tables
+from grader.classes.rows import row_of
 from grader.core.files import OutputFile, table
 from grader.core.records import Result
 from grader.course.course import Assignment, Course
-from grader.classes.rows import row_of
-from grader.classes.tables import scores_csv
-from grader.grading.results import has_points, points
+from grader.grading.results import points
 from grader.reports.base import Checked, CheckedWork, GradedClass
 from grader.submissions.roster import Enrolled
 
@@ -33,7 +33,7 @@ def check(run: CheckedWork) -> Checked:
 
 def scores_csv(course: Course, results: Iterable[Result]) -> str:
     """A row per student, a column per exercise, as `grader grade` writes it."""
-    return scores_csv(course, [row_of(result, "") for result in results])
+    return tables.scores_csv(course, [row_of(result, "") for result in results])
 
 
 def canvas(run: GradedClass) -> Iterator[OutputFile]:
@@ -94,7 +94,7 @@ def _grades(run: GradedClass, result: Result) -> list[object]:
 
 def _grade(result: Result, assignment: Assignment) -> object:
     graded = next((found for found in result.assignments if found.id == assignment.id), None)
-    if graded is None or not has_points(result, graded):
+    if graded is None or graded.is_missing:
         return ""
     if graded.is_exempt:
         return ""

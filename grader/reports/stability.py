@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from grader.classes.same_work import ended_otherwise, is_same_work
 from grader.core.files import table
 from grader.core.records import Result
-from grader.classes.same_work import ended_otherwise, is_same_work
 from grader.reports.check_figures import CheckFigures, checks_of, decided, number, taken
 
 STABILITY = (

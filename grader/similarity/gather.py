@@ -6,10 +6,10 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.classes.records import Records
 from grader.core.errors import UsageError
 from grader.core.processes import spread
 from grader.course.course import Course
-from grader.classes.records import Records
 from grader.similarity.traces import Given, Work, work_of
 from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.intake import read_submissions

@@ -1,6 +1,5 @@
 """Hashes of what a student handed in: of all of it, and of what each assignment can see."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -24,12 +24,13 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import psutil
+from msgspec.structs import replace
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))

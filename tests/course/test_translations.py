@@ -319,11 +319,13 @@ def everything(course: Course) -> Result:
             for n, (symptom, question) in enumerate(zip(told[::2], told[1::2], strict=False))
         )
         exercises = tuple(
-            ExerciseResult(e.id, Decimal(0), e.points, checks[n::5], findings)
+            ExerciseResult(e.id, Decimal(0), e.points, checks=checks[n::5], findings=findings)
             for n, e in enumerate(assignment.exercises)
         )
         assignments.append(
-            AssignmentResult(assignment.id, "", Decimal(0), assignment.max_score, exercises)
+            AssignmentResult(
+                assignment.id, "", Decimal(0), assignment.max_score, exercises=exercises
+            )
         )
     return Result(
         "学生の名前", Decimal(0), 113, False, True, (), "", {}, "", "", tuple(assignments)

@@ -12,7 +12,7 @@ import pytest
 from grader.classes.rows import SUMMARY
 from grader.grading.journal import JOURNAL
 from grader.grading.results import from_json, points
-from grader.grading.schemas import schema
+from grader.classes.schemas import schema
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("example class")]
 

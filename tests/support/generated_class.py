@@ -73,10 +73,10 @@ def _student(
 def _undecided(assignment: AssignmentResult) -> AssignmentResult:
     first, *others = assignment.exercises
     broken = ExerciseResult(
-        first.id, None, first.max_score, (_check(first.id, 0, Outcome.ERROR, "It broke."),)
+        first.id, None, first.max_score, checks=(_check(first.id, 0, Outcome.ERROR, "It broke."),)
     )
     return AssignmentResult(
-        assignment.id, assignment.read_from, None, assignment.max_score, (broken, *others)
+        assignment.id, assignment.read_from, None, assignment.max_score, exercises=(broken, *others)
     )
 
 
@@ -108,11 +108,11 @@ def _exercise(
     luck = draw.random()
     if luck < ability:
         checks = tuple(_check(exercise.id, n, Outcome.PASSED) for n in range(len(TITLES)))
-        return ExerciseResult(exercise.id, Decimal(exercise.points), exercise.points, checks)
+        return ExerciseResult(exercise.id, Decimal(exercise.points), exercise.points, checks=checks)
     if luck > 0.9:
         outcomes = [Outcome.NOT_ATTEMPTED, *[Outcome.BLOCKED] * (len(TITLES) - 1)]
         checks = tuple(_check(exercise.id, n, one) for n, one in enumerate(outcomes))
-        return ExerciseResult(exercise.id, Decimal(0), exercise.points, checks)
+        return ExerciseResult(exercise.id, Decimal(0), exercise.points, checks=checks)
     passed = draw.randrange(len(TITLES))
     message = "attend(<tensor (6, 6)>)\nThe result: 2 of 36 values differ.\nIt is too large."
     checks = tuple(
@@ -124,7 +124,7 @@ def _exercise(
     size = min(len(known), draw.choice((0, 1, 1, 1, 1, 2)))
     findings = (Finding(tuple(known[:size])),) if size else ()
     score = exercise_score(exercise.points, checks)
-    return ExerciseResult(exercise.id, score, exercise.points, checks, findings)
+    return ExerciseResult(exercise.id, score, exercise.points, checks=checks, findings=findings)
 
 
 def _check(

@@ -9,7 +9,7 @@ from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.core.text import clean
 from grader.course.course import Course
 from grader.feedback.outcomes import ExerciseStatus, exercise_status, status_words
-from grader.grading.results import has_something, is_handed_in, points
+from grader.grading.results import has_something, points
 from grader.reports.attempts import Stuck, stuck
 from grader.reports.html.views import percent
 
@@ -81,7 +81,7 @@ def _reason(result: Result) -> str:
 def _unfound(result: Result) -> str:
     """Why nothing was found in a file, for the first assignment where it is so; "" for none."""
     for assignment in result.assignments:
-        if assignment.checks and is_handed_in(result, assignment) and not has_something(assignment):
+        if assignment.checks and not has_something(assignment):
             # A message's first line says what is not defined, the second why.
             told = [text.splitlines()[0] for text in assignment.file_failures[:1]]
             told += assignment.notes[:1]

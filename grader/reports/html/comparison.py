@@ -1,7 +1,7 @@
 """A page on two runs side by side, for instructors: in English, as the commands speak of it."""
 
-from grader.core.text import clean
 from grader.classes.compare import Comparison, by_check, signed
+from grader.core.text import clean
 from grader.reports.html.pages import environment
 
 

@@ -5,9 +5,9 @@ Templates are loaded when a page is made, so that `grader --help` stays quick.
 
 from collections.abc import Iterator
 
+from grader.classes.rows import due_summary, row_of
 from grader.core.files import OutputFile
 from grader.core.language import _, paragraph
-from grader.classes.rows import due_summary, row_of
 from grader.reports.base import Checked, CheckedWork, GradedClass
 
 OWN_PAGE = "feedback.html"

@@ -65,7 +65,8 @@ class Formula:
         text = (student.path / "scores.py").read_text("utf-8")
         assignments = tuple(
             AssignmentResult(
-                *(one.id, "scores.py", None, 0, self._exercises(one, text, seed)),
+                *(one.id, "scores.py", None, 0),
+                exercises=self._exercises(one, text, seed),
             )
             for one in self.course.assignments
             if one.id in (student.only or self.course.by_id)
@@ -76,7 +77,7 @@ class Formula:
 
     def _exercises(self, assignment, text, seed):
         return tuple(
-            ExerciseResult(one.id, None, 0, tuple(self._checks(one, text, seed)))
+            ExerciseResult(one.id, None, 0, checks=tuple(self._checks(one, text, seed)))
             for one in assignment.exercises
         )
 

@@ -2,12 +2,12 @@
 
 import shutil
 from collections import Counter
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core import processes
 from grader.core.records import Outcome

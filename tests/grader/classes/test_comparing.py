@@ -4,15 +4,15 @@ import csv
 import json
 import re
 import shutil
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
-from grader.core.attempt_scores import AttemptScore
 from grader.core.errors import UsageError
 from grader.core.records import (
     AssignmentResult,
+    AttemptScore,
     CheckResult,
     ExerciseResult,
     Outcome,
@@ -54,8 +54,10 @@ def result_of(*outcomes, decisions=None, points=2, weight=1):
         CheckResult(id_, "It holds.", kind, weight, outcome, "", 0.0)
         for id_, kind, outcome in zip(IDS, Visibility, outcomes, strict=True)
     )
-    exercises = (ExerciseResult("01_a/f", None, 0, checks),)
-    part = AssignmentResult("01_a", "a.py", None, 0, exercises, submitted_at=DUE + timedelta(1))
+    exercises = (ExerciseResult("01_a/f", None, 0, checks=checks),)
+    part = AssignmentResult(
+        "01_a", "a.py", None, 0, exercises=exercises, submitted_at=DUE + timedelta(1)
+    )
     outcomes = Result(*("ada", None, 2, False, True, (), "1", {}, "c0", "be"), (part,))
     personal = (decisions or Decisions()).of(course(points), "ada", [])
     return decided(course(points), outcomes, personal)

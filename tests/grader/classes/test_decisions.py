@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from grader.core.records import (
     AssignmentResult,
@@ -56,9 +57,12 @@ def outcomes_of(passed, late, outcome=Outcome.FAILED):
         tuple(
             AssignmentResult(
                 *(one.id, "a.py", None, 0),
-                tuple(
+                exercises=tuple(
                     ExerciseResult(
-                        e.id, None, 0, tuple(check(f"{e.id}::{k}::test_it", k) for k in Visibility)
+                        e.id,
+                        None,
+                        0,
+                        checks=tuple(check(f"{e.id}::{k}::test_it", k) for k in Visibility),
                     )
                     for e in one.exercises
                 ),
@@ -146,8 +150,8 @@ def test_scores_stay_between_nothing_and_all(outcomes, decisions):
     assert 0 <= result.max_score <= COURSE.max_score
     for one in (*result.exercises, *result.assignments, *([result] if result.submitted else ())):
         assert 0 <= one.score <= one.max_score
-    undated = tuple(replace(one, submitted_at=None) for one in result.assignments)
-    assert from_json(to_json(result)) == replace(result, assignments=undated)
+    undated = tuple(structs.replace(one, submitted_at=None) for one in result.assignments)
+    assert from_json(to_json(result)) == structs.replace(result, assignments=undated)
 
 
 @given(HANDED_IN, DECISIONS)
@@ -323,12 +327,12 @@ def test_checks_that_were_not_run_are_told(is_given):
     first = outcomes.assignments[0]
     one, *others = first.exercises
     failed, blocked = (
-        replace(check, outcome=outcome)
+        structs.replace(check, outcome=outcome)
         for check, outcome in zip(one.checks, (Outcome.FAILED, Outcome.BLOCKED), strict=True)
     )
-    exercises = (replace(one, checks=(failed, blocked)), *others)
-    part = replace(first, exercises=exercises)
-    outcomes = replace(outcomes, assignments=(part, *outcomes.assignments[1:]))
+    exercises = (structs.replace(one, checks=(failed, blocked)), *others)
+    part = structs.replace(first, exercises=exercises)
+    outcomes = structs.replace(outcomes, assignments=(part, *outcomes.assignments[1:]))
     decisions = Decisions(checks=(CheckDecision(failed.id, is_given),))
     assert "not run 01_a/f" in result_of(outcomes, decisions).decided
     elsewhere = Decisions(checks=(CheckDecision(CHECKS[-1], is_given),))

@@ -1,10 +1,10 @@
 """`--never-lower`: in each assignment the better of two scores."""
 
 import shutil
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.classes.rows import read_results
@@ -19,7 +19,7 @@ def result_of(*scores, most=3):
     assignments = tuple(
         AssignmentResult(
             *(f"0{number}_a", "a.py", score and Decimal(score), most),
-            (ExerciseResult(f"0{number}_a/f", score and Decimal(score), most),),
+            exercises=(ExerciseResult(f"0{number}_a/f", score and Decimal(score), most),),
         )
         for number, score in enumerate(scores, 1)
     )

@@ -1,9 +1,9 @@
 """Which attempt counts: by each policy, after lateness, and what all of them earned."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core.records import Outcome
 from grader.grading.kept_outcomes import Head

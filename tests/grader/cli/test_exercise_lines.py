@@ -2,11 +2,11 @@
 
 import io
 import random
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 from generated_class import picture
+from msgspec.structs import replace
 from rich.console import Console
 
 from grader.cli.exercise_lines import MOST_OF_EXERCISE, exercise_lines
@@ -28,7 +28,7 @@ def failed(number: int, message: str = "", reason: tuple[int, int] = (0, 0), **m
 def shown(*checks: CheckResult, view: View = VIEW) -> list[str]:
     """The lines that a terminal shows."""
     out = Console(file=io.StringIO(), width=100)
-    for line in exercise_lines(out, ExerciseResult("01_a/f", Decimal(0), 1, checks), view):
+    for line in exercise_lines(out, ExerciseResult("01_a/f", Decimal(0), 1, checks=checks), view):
         out.print(line)
     return [line.strip() for line in out.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 

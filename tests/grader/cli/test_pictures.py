@@ -2,11 +2,11 @@
 
 import io
 import random
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 from generated_class import picture
+from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
@@ -197,8 +197,8 @@ def test_a_failure_takes_no_more_than_a_screen() -> None:
         )
         for n, (text, one) in enumerate([(long, shown), (long, shown), (long, None)])
     ]
-    exercise = ExerciseResult("01_a/f", Decimal(0), 1, tuple(checks))
-    assignment = AssignmentResult("01_a", "a.py", Decimal(0), 1, (exercise,))
+    exercise = ExerciseResult("01_a/f", Decimal(0), 1, checks=tuple(checks))
+    assignment = AssignmentResult("01_a", "a.py", Decimal(0), 1, exercises=(exercise,))
     result = Result("me", Decimal(0), 1, False, True, (), "", {}, "", "", (assignment,))
     out = terminal()
     print_check(result, out)
@@ -228,8 +228,8 @@ def test_failures_told_by_title_have_their_sign() -> None:
         CheckResult(f"{n}", f"It holds {n}.", Visibility.VISIBLE, 1, outcome, "", 0.0)
         for n, outcome in enumerate(outcomes)
     ]
-    exercise = ExerciseResult("01_a/f", Decimal(0), 1, tuple(checks))
-    assignment = AssignmentResult("01_a", "a.py", Decimal(0), 1, (exercise,))
+    exercise = ExerciseResult("01_a/f", Decimal(0), 1, checks=tuple(checks))
+    assignment = AssignmentResult("01_a", "a.py", Decimal(0), 1, exercises=(exercise,))
     result = Result("me", Decimal(0), 1, False, True, (), "", {}, "", "", (assignment,))
     out = terminal()
     print_check(result, out)

@@ -162,7 +162,9 @@ def test_nothing_is_said_by_colour_alone(monkeypatch, capsys):
             "01_a/b::visible::test", "A title.", Visibility.VISIBLE, 1, outcome, "Why.", 0.0
         )
         score = Decimal(outcome in (Outcome.PASSED, Outcome.REMARK))
-        exercise = ExerciseResult("01_a/b", score, 1, (check,))
-        print_assignment(console(), AssignmentResult("01_a", "a.py", None, 1, (exercise,)))
+        exercise = ExerciseResult("01_a/b", score, 1, checks=(check,))
+        print_assignment(
+            console(), AssignmentResult("01_a", "a.py", None, 1, exercises=(exercise,))
+        )
         told[outcome] = capsys.readouterr().out
     assert len(set(told.values())) == len(told)

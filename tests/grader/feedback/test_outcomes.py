@@ -1,9 +1,9 @@
 """Tests of which checks are shown, and what stands beside their titles."""
 
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core.records import CheckResult, CodeLocation, ExerciseResult, Outcome, Visibility
 from grader.feedback.outcomes import (
@@ -21,13 +21,21 @@ OUT_OF_BOUNDS = "IndexError: index 2 is out of bounds"
 def check(name, raised="", where=WHERE, outcome=Outcome.FAILED, message="It raised."):
     """A check that ended in this way."""
     return CheckResult(
-        name, f"{name} holds.", Visibility.VISIBLE, 1, outcome, message, 0.0, where, raised=raised
+        name,
+        f"{name} holds.",
+        Visibility.VISIBLE,
+        1,
+        outcome,
+        message,
+        0.0,
+        where=where,
+        raised=raised,
     )
 
 
 def shown(*checks):
     """Names and messages of the checks that are shown."""
-    exercise = ExerciseResult("01_a/one", Decimal(0), 1, checks)
+    exercise = ExerciseResult("01_a/one", Decimal(0), 1, checks=checks)
     assert reported_checks(exercise) == shown_checks(exercise)
     return [(found.id, found.message) for found in shown_checks(exercise)]
 
@@ -100,7 +108,7 @@ def test_what_may_follow_from_an_earlier_failure_is_counted_there():
 )
 def test_what_an_exercise_was_judged_with_is_said_first(known, expected):
     """Once for the exercise, before its mistakes and its checks; nothing where nothing was replaced."""
-    exercise = ExerciseResult("01_a/one", Decimal(0), 1, (check("a", message="Wrong."),))
+    exercise = ExerciseResult("01_a/one", Decimal(0), 1, checks=(check("a", message="Wrong."),))
     assert leading_lines(replace(exercise, **known)) == [expected]
     assert details(replace(exercise, **known)).splitlines()[0] == expected
     assert leading_lines(exercise) == []

@@ -1,10 +1,10 @@
 """How a picture is drawn, whatever it is drawn on."""
 
 import random
-from dataclasses import replace
 
 import pytest
 from generated_class import picture
+from msgspec.structs import replace
 
 from grader.core.records import Axis, Picture
 from grader.feedback.picture_layout import (

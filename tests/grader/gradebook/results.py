@@ -38,7 +38,7 @@ def result(course: Course, student: str, scores: dict[str, object], days_late: i
                 f"{assignment.module}.py" if is_read else "",
                 None,
                 assignment.max_score,
-                exercises,
+                exercises=exercises,
                 days_late=days_late,
             )
         )
@@ -50,7 +50,7 @@ def exercise_result(exercise: Exercise, score: object) -> ExerciseResult:
     points = None if score is None else Decimal(str(score))
     outcome = Outcome.ERROR if points is None else Outcome.FAILED
     if points == exercise.points:
-        return ExerciseResult(exercise.id, points, exercise.points, (check(Outcome.PASSED),))
+        return ExerciseResult(exercise.id, points, exercise.points, checks=(check(Outcome.PASSED),))
     findings = (Finding((KEYS_MIXED,)),) if exercise.name == "Mixture" else ()
     checks = (check(outcome), check(outcome, Visibility.HIDDEN))
-    return ExerciseResult(exercise.id, points, exercise.points, checks, findings)
+    return ExerciseResult(exercise.id, points, exercise.points, checks=checks, findings=findings)

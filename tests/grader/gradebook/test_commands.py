@@ -6,12 +6,13 @@ nbgrader starts a kernel for each submission: all six ways are part of the proof
 import csv
 import json
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core.records import ExerciseResult, Outcome, Visibility
 from grader.feedback.picture_layout import first_difference

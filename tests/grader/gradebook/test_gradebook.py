@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedNotebook
 from sqlalchemy import inspect, text
 
@@ -91,7 +92,7 @@ def test_a_comment_is_the_feedback_without_what_hidden_checks_asked(
 
 def test_what_was_not_handed_in_is_no_submission(address: str, course: Course) -> None:
     """The student is listed; no zero is invented, neither for one assignment nor for all."""
-    absent = replace(result(course, "cem", {}), submitted=False, assignments=())
+    absent = structs.replace(result(course, "cem", {}), submitted=False, assignments=())
     with opened(address, course) as gradebook:
         write_student(gradebook, course, absent, {})
         write_student(gradebook, course, result(course, "ada", {"weights": 0, "Mixture": 0}), {})
@@ -121,8 +122,10 @@ def test_a_text_no_database_takes_is_mended(address: str, course: Course) -> Non
     """A NUL, or half of a pair, in what a student's code said."""
     scores = result(course, "ada", {"weights": 0})
     (first, second) = scores.assignments
-    odd = replace(second.exercises[0], checks=(replace(check(Outcome.FAILED), message="\0\ud800"),))
-    scores = replace(scores, assignments=(first, replace(second, exercises=(odd,))))
+    odd = structs.replace(
+        second.exercises[0], checks=(structs.replace(check(Outcome.FAILED), message="\0\ud800"),)
+    )
+    scores = structs.replace(scores, assignments=(first, structs.replace(second, exercises=(odd,))))
     with opened(address, course) as gradebook:
         write_student(gradebook, course, scores, {})
         assert comment(gradebook, "ada", "weights").comment.endswith(
@@ -174,16 +177,16 @@ def test_what_was_decided_is_in_the_gradebook(address: str, dated: Course) -> No
     """Late days cost nothing; points by hand count without a file; what does not count is left out."""
     found, moments = late(dated, DUE + timedelta(days=2), 2)
     first, second = found.assignments
-    paid = replace(found, assignments=(first, replace(second, late_days_used=1)))
+    paid = structs.replace(found, assignments=(first, structs.replace(second, late_days_used=1)))
     decision = Decision(DecisionKind.OVERRIDE, None)
-    exercise = replace(first.exercises[0], score=Decimal(2), decision=decision)
-    oral = replace(first, exercises=(exercise,))
-    exempt = replace(exercise, decision=Decision(DecisionKind.EXEMPTION, None))
-    without = replace(second, exercises=(exempt,))
+    exercise = structs.replace(first.exercises[0], score=Decimal(2), decision=decision)
+    oral = structs.replace(first, exercises=(exercise,))
+    exempt = structs.replace(exercise, decision=Decision(DecisionKind.EXEMPTION, None))
+    without = structs.replace(second, exercises=(exempt,))
     with opened(address, dated) as gradebook:
         write_student(gradebook, dated, paid, moments)
         assert gradebook.find_submission("02_mixture", "ada").late_submission_penalty == 0.4
-        bob = replace(found, student="bob", assignments=(oral, without))
+        bob = structs.replace(found, student="bob", assignments=(oral, without))
         write_student(gradebook, dated, bob, {})
         assert gradebook.find_submission("01_scores", "bob").score == 2
         with pytest.raises(MissingEntry):
@@ -316,7 +319,7 @@ def test_one_who_cannot_be_written_stops_no_other(
     """The reason is told, without a traceback; whoever comes after is written."""
     prepare_gradebook(course, address, tmp_path / "nbgrader")
     results = [result(course, name, {"weights": 1, "Mixture": 3}) for name in ("bo", "cem")]
-    results[0] = replace(results[0], student="b" * 200)
+    results[0] = structs.replace(results[0], student="b" * 200)
     students = [Student(one.student, tmp_path) for one in results]
     filled = fill_gradebook(course, students, results, address, tmp_path / "nbgrader")
     why = (

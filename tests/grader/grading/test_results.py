@@ -1,12 +1,12 @@
 """Results as JSON and back, and the student's copy of them."""
 
 import json
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from grader.core.records import (
     RESULT_FORMAT,
@@ -56,8 +56,9 @@ RESULT = Result(
             max_score=7,
             exercises=(
                 ExerciseResult(
-                    *("01_a/f", Decimal("0.33"), 5, (VISIBLE, HIDDEN)),
-                    (Finding((MASK,)), Finding((MASK, SCALE))),
+                    *("01_a/f", Decimal("0.33"), 5),
+                    checks=(VISIBLE, HIDDEN),
+                    findings=(Finding((MASK,)), Finding((MASK, SCALE))),
                 ),
                 ExerciseResult("01_a/g", Decimal(2), 2),
             ),
@@ -316,8 +317,10 @@ def test_a_student_never_sees_the_picture_of_a_hidden_check() -> None:
 def assignment(id_, read_from, *outcomes):
     """An assignment's result, with an exercise for each outcome."""
     checks = (replace(VISIBLE, outcome=outcome) for outcome in outcomes)
-    exercises = tuple(ExerciseResult(f"{id_}/f", Decimal(0), 1, (check,)) for check in checks)
-    return AssignmentResult(id_, read_from, Decimal(0), len(exercises), exercises)
+    exercises = tuple(
+        ExerciseResult(f"{id_}/f", Decimal(0), 1, checks=(check,)) for check in checks
+    )
+    return AssignmentResult(id_, read_from, Decimal(0), len(exercises), exercises=exercises)
 
 
 def test_one_file_counts_for_the_assignments_of_which_it_defines_something():

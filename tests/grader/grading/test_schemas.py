@@ -3,13 +3,13 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from grader.cli.edge import ExitCode
 from grader.core.records import (
@@ -31,7 +31,7 @@ from grader.classes.rows import Coverage, due_summary, row_of, summary
 from grader.classes.compare import Comparison, compare_results, to_record
 from grader.grading.journal import JOURNAL, Journal, RunIdentity
 from grader.grading.results import for_student, to_json
-from grader.grading.schemas import SCHEMAS, schema
+from grader.classes.schemas import SCHEMAS, schema
 
 PICTURE = Picture(
     *("the result", ((1.0, 0.0),), (("nan", 0.0),), ((True, False),), (0, 0)),
@@ -48,12 +48,20 @@ CHECK = CheckResult(
 )
 MISTAKE = Mistake("wrong-axis", "The axis is wrong.", "Which axis is it?")
 EXERCISE = ExerciseResult(
-    *("01_a/f", Decimal("0.5"), 2, (CHECK,), (Finding((MISTAKE,), is_partial=True),)),
+    *(
+        "01_a/f",
+        Decimal("0.5"),
+        2,
+    ),
+    checks=(CHECK,),
+    findings=(Finding((MISTAKE,), is_partial=True),),
     defined=CodeLocation("a.py", 1),
     decision=Decision(DecisionKind.OVERRIDE, None),
 )
 ASSIGNMENT = AssignmentResult(
-    *("01_a", "a.py", Decimal("0.5"), 2, (EXERCISE,), ("A note.",), 1),
+    *("01_a", "a.py", Decimal("0.5"), 2, 1),
+    exercises=(EXERCISE,),
+    notes=("A note.",),
     file_failures=("a.py: it does not run",),
     ignored=("b.py was not read",),
     late_days_used=1,

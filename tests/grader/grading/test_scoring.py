@@ -1,7 +1,6 @@
 """From outcomes to points: exact, rounded once, and never a number where there is none."""
 
 import csv
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from grader.core.records import (
     AssignmentResult,
@@ -357,13 +357,15 @@ def test_the_cells_add_up_to_the_score(drawn, days):
         assignments.append(Assignment(id_, id_, tuple(names), due=DUE))
         ended = [
             ExerciseResult(
-                one.id, None, 0, tuple(check(PASSED if p else FAILED, w) for p, w in how)
+                one.id, None, 0, checks=tuple(check(PASSED if p else FAILED, w) for p, w in how)
             )
             for one, (_, how) in zip(names, exercises, strict=True)
         ]
         submitted_at = DUE + timedelta(days=days)
         outcomes.append(
-            AssignmentResult(id_, "a.py", None, 0, tuple(ended), submitted_at=submitted_at)
+            AssignmentResult(
+                id_, "a.py", None, 0, exercises=tuple(ended), submitted_at=submitted_at
+            )
         )
     course = Course(Path(), "T", "py", Limits(), LateRule(0, 7), tuple(assignments))
     result = scored(
@@ -379,8 +381,10 @@ def test_the_cells_add_up_to_the_score(drawn, days):
 
 def test_an_exercise_without_points_is_solved_when_its_checks_pass():
     """It counts for nothing, and its checks are shown all the same."""
-    right = ExerciseResult("01_a/f", Decimal(0), 0, (check(PASSED), check(Outcome.REMARK, 0)))
-    wrong = ExerciseResult("01_a/f", Decimal(0), 0, (check(PASSED), check(FAILED)))
+    right = ExerciseResult(
+        "01_a/f", Decimal(0), 0, checks=(check(PASSED), check(Outcome.REMARK, 0))
+    )
+    wrong = ExerciseResult("01_a/f", Decimal(0), 0, checks=(check(PASSED), check(FAILED)))
     assert (right.is_solved, wrong.is_solved) == (True, False)
 
 
@@ -392,7 +396,11 @@ def test_extra_points_add_to_a_score_and_not_to_what_there_is(handed_in, most):
     course = Course(Path(), "T", "py", Limits(), LateRule(), (first, extra))
     outcomes = tuple(
         AssignmentResult(
-            one.id, "a.py", None, 0, (ExerciseResult(f"{one.id}/f", None, 0, (check(PASSED),)),)
+            one.id,
+            "a.py",
+            None,
+            0,
+            exercises=(ExerciseResult(f"{one.id}/f", None, 0, checks=(check(PASSED),)),),
         )
         for one in course.assignments
         if one.id[1] in handed_in

@@ -41,7 +41,7 @@ def remembered_exercise(id_: str, most: int, record: dict[str, Any] | None) -> E
             id_,
             Decimal(0),
             most,
-            (remembered_check(f"{id_}::visible::test_it", "missing", message),),
+            checks=(remembered_check(f"{id_}::visible::test_it", "missing", message),),
         )
     told = dict(record["outcomes"])
     told.setdefault("others", "passed")
@@ -60,7 +60,7 @@ def remembered_exercise(id_: str, most: int, record: dict[str, Any] | None) -> E
         for one_of in names
     )
     score = Decimal(str(record["score"]))
-    return ExerciseResult(id_, score, most, tuple(checks), findings)
+    return ExerciseResult(id_, score, most, checks=tuple(checks), findings=findings)
 
 
 def remembered_assignment(assignment: Assignment, record: dict[str, Any]) -> AssignmentResult:
@@ -72,7 +72,12 @@ def remembered_assignment(assignment: Assignment, record: dict[str, Any]) -> Ass
     score = sum((e.score for e in exercises if e.score is not None), Decimal(0))
     notes = tuple(record["notes"])
     return AssignmentResult(
-        assignment.id, record["read_from"], score, assignment.max_score, exercises, notes
+        assignment.id,
+        record["read_from"],
+        score,
+        assignment.max_score,
+        exercises=exercises,
+        notes=notes,
     )
 
 

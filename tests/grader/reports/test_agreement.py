@@ -7,6 +7,7 @@ from decimal import Decimal
 from math import floor
 
 import pytest
+from msgspec import structs
 
 from grader.core.records import Outcome, Visibility
 from grader.grading.results import points
@@ -87,10 +88,10 @@ def test_all_reports_agree_on_names_and_mistakes(class_run, schemas) -> None:
 def test_late_work_costs_the_same_in_every_report(class_run, schemas) -> None:
     """What is taken off an assignment is taken off its exercises where a platform adds them up."""
     result = next(r for r in class_run.results if r.student == "perfect_py")
-    first = replace(result.assignments[0], score=Decimal("10.4"), days_late=2)  # 80 % of 13
+    first = structs.replace(result.assignments[0], score=Decimal("10.4"), days_late=2)  # 80 % of 13
     assignments = (first, *result.assignments[1:])
     score = sum((a.score for a in assignments), Decimal(0))
-    late = replace(result, assignments=assignments, score=score)
+    late = structs.replace(result, assignments=assignments, score=score)
     made = files(replace(class_run, results=[late]))
     fifty = schemas.classroom50(made["classroom50/perfect_py.json"])
     legacy = schemas.github_legacy(made["github-legacy/perfect_py.txt"])
@@ -104,7 +105,7 @@ def test_late_work_costs_the_same_in_every_report(class_run, schemas) -> None:
 @pytest.mark.parametrize("submitted", [True, False])
 def test_no_score_is_nowhere_a_zero(class_run, schemas, submitted) -> None:
     """Undecided, and nothing handed in: blank, a word, or no file at all."""
-    broken = replace(
+    broken = structs.replace(
         class_run.results[0],
         score=None,
         undecided=submitted,
@@ -150,16 +151,16 @@ def test_no_report_for_a_student_tells_what_a_hidden_check_asked(class_run) -> N
 
 def hidden_message(result, secret):
     """The result with a message in every hidden check that did not pass."""
-    return replace(
+    return structs.replace(
         result,
         assignments=tuple(
-            replace(
+            structs.replace(
                 assignment,
                 exercises=tuple(
-                    replace(
+                    structs.replace(
                         exercise,
                         checks=tuple(
-                            replace(check, message=secret)
+                            structs.replace(check, message=secret)
                             if check.visibility is Visibility.HIDDEN
                             and check.outcome is not Outcome.PASSED
                             else check

@@ -1,12 +1,12 @@
 """What several attempts tell: tries until solved, who is stuck, and a student's road."""
 
 import re
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
-from grader.core.attempt_scores import AttemptScore
+from grader.core.records import AttemptScore
 from grader.reports.attempts import Stuck, Tries, stuck, tries_until_solved
 from grader.reports.html.class_views import first_to_look_at
 from grader.reports.html.pages import class_report, student_page

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from decimal import Decimal
 
+from msgspec import structs
+
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -29,14 +31,14 @@ FILE = "01_a/a.py"
 def one_check(message="expected 1\nreceived 2", where=None, outcome=Outcome.FAILED):
     """A visible check."""
     id_ = "01_a/f::visible::test_it"
-    return CheckResult(id_, "It holds", Visibility.VISIBLE, 1, outcome, message, 0.1, where)
+    return CheckResult(id_, "It holds", Visibility.VISIBLE, 1, outcome, message, 0.1, where=where)
 
 
 def with_exercise(result, *checks, findings=(), score="0.5", most=2):
     """The result with one exercise only."""
-    exercise = ExerciseResult("01_a/f", Decimal(score), most, checks, findings)
-    assignment = AssignmentResult("01_a", FILE, Decimal(score), most, (exercise,))
-    return replace(result, score=Decimal(score), max_score=most, assignments=(assignment,))
+    exercise = ExerciseResult("01_a/f", Decimal(score), most, checks=checks, findings=findings)
+    assignment = AssignmentResult("01_a", FILE, Decimal(score), most, exercises=(exercise,))
+    return structs.replace(result, score=Decimal(score), max_score=most, assignments=(assignment,))
 
 
 def test_the_summary_shows_progress_and_named_mistakes(check_run) -> None:
@@ -127,8 +129,8 @@ def test_of_many_annotations_the_last_counts_the_rest(check_run) -> None:
     """GitHub shows ten of a step."""
     result = with_exercise(check_run.result, one_check("no", CodeLocation(FILE, 1)))
     (assignment,) = result.assignments
-    many = replace(assignment, exercises=assignment.exercises * 13)
-    lines = annotations(replace(result, assignments=(many,)), "")
+    many = structs.replace(assignment, exercises=assignment.exercises * 13)
+    lines = annotations(structs.replace(result, assignments=(many,)), "")
     assert (len(lines), lines[-1]) == (
         10,
         "::error title=And more::4 more are in the job summary.",
@@ -160,7 +162,7 @@ def test_student_text_cannot_be_a_command(check_run) -> None:
 
 def test_names_cannot_break_the_table(class_run) -> None:
     """A student may be called anything that a folder may."""
-    strange = replace(class_run.results[0], student="a|b<img src=x>`")
+    strange = structs.replace(class_run.results[0], student="a|b<img src=x>`")
     *_, file = grade(replace(class_run, results=[strange]))
     (row,) = [line for line in (file.text or "").splitlines() if "img" in line]
     assert row.startswith("| a\\|b&lt;img src=x&gt;` |")

@@ -1,11 +1,11 @@
 """Item analysis: figures worked out by hand."""
 
 import csv
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core.records import (
     AssignmentResult,
@@ -32,7 +32,7 @@ def result(student, scores, weights=0, mixture=0, *findings):
     def exercise(id_, points, most, found=()):
         outcome = Outcome.PASSED if points == most else Outcome.FAILED
         check = CheckResult(f"{id_}::visible::c", "It holds", Visibility.VISIBLE, 1, outcome, "", 0)
-        return ExerciseResult(id_, Decimal(points), most, (check,), found)
+        return ExerciseResult(id_, Decimal(points), most, checks=(check,), findings=found)
 
     one = exercise("01_scores/scores", scores, 2, findings)
     others = (
@@ -40,8 +40,10 @@ def result(student, scores, weights=0, mixture=0, *findings):
         exercise("02_mixture/Mixture", mixture, 3),
     )
     parts = (
-        AssignmentResult("01_scores", "scores.py", Decimal(scores), 2, (one,)),
-        AssignmentResult("02_mixture", "mixture.py", Decimal(weights + mixture), 4, others),
+        AssignmentResult("01_scores", "scores.py", Decimal(scores), 2, exercises=(one,)),
+        AssignmentResult(
+            "02_mixture", "mixture.py", Decimal(weights + mixture), 4, exercises=others
+        ),
     )
     total = Decimal(scores + weights + mixture)
     return Result(student, total, 6, False, True, (), "1", {}, "", "", parts)

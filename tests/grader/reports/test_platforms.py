@@ -3,6 +3,8 @@
 import csv
 from dataclasses import replace
 
+from msgspec import structs
+
 from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
 from grader.reports import classroom50, github_legacy, gradescope, junit
 from grader.reports.gradebooks import canvas, moodle
@@ -104,14 +106,15 @@ def test_junit_holds_any_text(check_run, schemas) -> None:
     """What XML cannot hold is replaced; places stand in front."""
     check = CheckResult(
         *("01_a/f::visible::test_it", "a\x00b", Visibility.VISIBLE, 1, Outcome.FAILED),
-        *("]]> <b>\x1b\ud800", 0.1, CodeLocation("01_a/a.py", 3)),
+        *("]]> <b>\x1b\ud800", 0.1),
+        where=CodeLocation("01_a/a.py", 3),
     )
     (assignment, *_) = check_run.result.assignments
-    exercise = replace(assignment.exercises[0], checks=(check,))
-    result = replace(
+    exercise = structs.replace(assignment.exercises[0], checks=(check,))
+    result = structs.replace(
         check_run.result,
         student="\udce4",
-        assignments=(replace(assignment, exercises=(exercise,)),),
+        assignments=(structs.replace(assignment, exercises=(exercise,)),),
     )
     (case,) = schemas.junit(junit.junit(result)).iter("testcase")
     assert case.get("name") == "a\ufffdb"

@@ -1,10 +1,10 @@
 """Tests of `grader similar`: planted copies stand first, and honest work is left in peace."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from grader.cli import cli
 from grader.core import processes
@@ -20,7 +20,7 @@ from grader.core.records import (
 )
 from grader.course.course import load_course
 from grader.grading.journal import FORMAT, RunIdentity
-from grader.grading.results import converter
+from grader.grading.results import as_json
 from grader.similarity.gather import gather, read_groups
 from grader.similarity.pairs import TELLING, clusters, find_pairs
 from grader.similarity.traces import Given, Kind, Line, Trace, Work, _text_traces, _wrong_values
@@ -69,7 +69,9 @@ def exercise(*received, findings=()):
     check = CheckResult(
         "01_a/f::visible::c", "It holds", Visibility.VISIBLE, 1, Outcome.FAILED, "", 0
     )
-    return ExerciseResult("01_a/f", None, 2, (replace(check, picture=picture),), findings)
+    return ExerciseResult(
+        "01_a/f", None, 2, checks=(replace(check, picture=picture),), findings=findings
+    )
 
 
 def test_wrong_values_count_where_no_known_mistake_explains_them():
@@ -206,7 +208,7 @@ def test_the_command_writes_a_page_and_files_for_other_programs(made, grader_run
     course, planted = made
     out, page, exported = tmp_path / "out", tmp_path / "page.html", tmp_path / "exported"
     (out / "results").mkdir(parents=True)
-    identity = converter.unstructure(RunIdentity("1", course.hash, {}, "sealed"))
+    identity = as_json(RunIdentity("1", course.hash, {}, "sealed"))
     (out / JOURNAL).write_text(json.dumps({"format": FORMAT, **identity}) + "\n", "utf-8")
     options = ("--submissions", planted.folder, "--html", page, "--export", exported)
     told = grader_run("similar", out, *options)

@@ -3,12 +3,12 @@
 import base64
 import random
 import re
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from generated_class import generated_class, picture
+from msgspec.structs import replace
 
 from grader.core.records import (
     AssignmentResult,
@@ -57,9 +57,11 @@ def check(name: str, outcome: Outcome, message: str = "", **more: object) -> Che
 
 def result_of(*checks: CheckResult, findings: tuple[Finding, ...] = ()) -> Result:
     """A student's result in the first exercise."""
-    exercise = ExerciseResult("01_scores/scores", Decimal("0.5"), 2, checks, findings)
+    exercise = ExerciseResult(
+        "01_scores/scores", Decimal("0.5"), 2, checks=checks, findings=findings
+    )
     assignment = AssignmentResult(
-        "01_scores", "01_scores/scores.py", Decimal("0.5"), 2, (exercise,)
+        "01_scores", "01_scores/scores.py", Decimal("0.5"), 2, exercises=(exercise,)
     )
     return Result(
         student="ada",

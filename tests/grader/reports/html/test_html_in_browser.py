@@ -3,13 +3,13 @@
 import itertools
 import random
 import statistics
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import DESKTOP, PHONE, Open
 from generated_class import generated_class, picture
+from msgspec.structs import replace
 
 from grader.core import language
 from grader.course.course import load_course

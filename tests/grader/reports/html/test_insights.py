@@ -1,12 +1,12 @@
 """What a class's results say together."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core.records import (
     AssignmentResult,
@@ -47,13 +47,13 @@ def exercise(
     """One of the course's exercises with that score."""
     one = list(course.exercises.values())[number]
     given = None if score is None else Decimal(score)
-    return ExerciseResult(one.id, given, one.points, (check(outcome),), findings)
+    return ExerciseResult(one.id, given, one.points, checks=(check(outcome),), findings=findings)
 
 
 def result(student: str, *exercises: ExerciseResult, submitted: bool = True) -> Result:
     """A student's result."""
     score = sum((e.score or Decimal(0) for e in exercises), start=Decimal(0))
-    assignment = AssignmentResult("01_scores", "scores.py", score, 9, tuple(exercises))
+    assignment = AssignmentResult("01_scores", "scores.py", score, 9, exercises=tuple(exercises))
     return Result(
         student=student,
         score=score if submitted else None,
