@@ -43,39 +43,42 @@ class Reader:
 
     Args:
         course: the course.
-        graded: the ids of the assignments that are graded now.
         conditions: what else decides outcomes.
     """
 
     course: Course
-    graded: tuple[str, ...]
     conditions: Conditions
 
-    def arrival(self, student: Student) -> Arrival:
-        """What a student handed in; nothing is run."""
+    def arrival(self, student: Student, graded: Sequence[str]) -> Arrival:
+        """What a student handed in; nothing is run.
+
+        Args:
+            student: who.
+            graded: the ids of the assignments that are graded.
+        """
         if student.refused:
             key = token_hex(16).encode()
-            uses = {id_: (Use(0, key + id_.encode()),) for id_ in self.graded}
+            uses = {id_: (Use(0, key + id_.encode()),) for id_ in graded}
             known = {use.key: failed(id_, student.refused) for id_, (use,) in uses.items()}
             return Arrival(uses, known=known)
         if student.path is None:
             return Arrival()
         if student.attempts:
-            return self._of_attempts(student)
+            return self._of_attempts(student, graded)
         digests = _digests(self.course, student.path)
         if not digests.has_files:
             return Arrival(unread=unread_files(student.path) if student.path.is_dir() else ())
         times, folder = dict(student.times), student.path
         uses, places = {}, {}
-        for id_ in self.graded:
+        for id_ in graded:
             moment = times.get(id_, times.get("")) or self._own_time(folder, id_, digests)
             use = self._use(0, id_, digests.by_assignment[id_], moment)
             uses[id_], places[use.key] = (use,), (folder, id_)
         return Arrival(uses, places)
 
-    def _of_attempts(self, student: Student) -> Arrival:
+    def _of_attempts(self, student: Student, graded: Sequence[str]) -> Arrival:
         """The same of several times; one that changes nothing of an assignment is none of it."""
-        uses: dict[str, list[Use]] = {id_: [] for id_ in self.graded}
+        uses: dict[str, list[Use]] = {id_: [] for id_ in graded}
         places: dict[bytes, tuple[Path, str]] = {}
         last = student.attempts[-1]
         found = [_digests(self.course, attempt.path) for attempt in student.attempts]

@@ -222,11 +222,15 @@ class _Run:
 
     def _arrive(self) -> None:
         """Read what everybody handed in."""
-        reader = Reader(self.wanted.course, self.graded, self.conditions)
-        pieces = [(student,) for student in self.wanted.students]
+        reader = Reader(self.wanted.course, self.conditions)
+        pieces = [(student, self._graded_of(student.id)) for student in self.wanted.students]
         with closing(spread(reader.arrival, pieces, self.wanted.jobs)) as found:
-            for (student,), arrival in zip(pieces, found, strict=True):
+            for (student, _ids), arrival in zip(pieces, found, strict=True):
                 self.arrivals[student.id] = arrival
+
+    def _graded_of(self, student: str) -> tuple[str, ...]:
+        """The assignments to grade of a student: of somebody new, all that the class was graded in."""
+        return self.graded if student in self.standings else tuple(self.course.by_id)
 
     def _keys(self) -> Iterable[bytes]:
         return (key for one in self.arrivals.values() for key in (*one.places, *one.known))
@@ -387,11 +391,11 @@ class _Run:
     def _uses(self, student: str) -> Uses | None:
         """What counts for a student now; None where an outcome is not there yet."""
         arrival = self.arrivals[student]
-        earlier = self.earlier_uses.get(student, {})
+        earlier, graded = self.earlier_uses.get(student, {}), self._graded_of(student)
         kept = {
             id_: tuple(earlier[id_])
             for id_ in self.course.by_id
-            if id_ not in self.graded and id_ in earlier
+            if id_ not in graded and id_ in earlier
         }
         if not self.known.issuperset((*arrival.places, *arrival.known)):
             return None

@@ -87,7 +87,7 @@ class Formula:
             is_right = hashlib.sha256(decides.encode()).digest()[0] % 2
             outcome = Outcome.PASSED if is_right else Outcome.FAILED
             shown = (check.title, check.visibility, check.weight)
-            message = "" if is_right else f"It should hold: {check.title}"
+            message = "" if is_right else check.title
             conduct = check.is_conduct
             yield CheckResult(check.id, *shown, outcome, message, 0.1, is_conduct=conduct)
 
