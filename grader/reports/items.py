@@ -124,7 +124,9 @@ def _reliability(course: Course, results: Sequence[Result]) -> Iterator[Sequence
         {e.id: float(e.score) for e in r.exercises if e.counts and e.score is not None}
         for r in results
     ]
-    begun = [a for a in course.assignments if any(e.id in one for e in a.exercises for one in known)]
+    begun = [
+        a for a in course.assignments if any(e.id in one for e in a.exercises for one in known)
+    ]
     for assignment in (*course.assignments, None):
         among = begun if assignment is None else [assignment]
         ids = [e.id for one in among for e in one.exercises]

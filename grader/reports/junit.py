@@ -74,7 +74,9 @@ def _counts(cases: list[Xml.Element]) -> dict[str, str]:
 def _facts(assignment: AssignmentResult) -> dict[str, str]:
     """What JUnit itself does not hold: scores, named mistakes, notes."""
     facts = {
-        "score": str(points(assignment.score)) if assignment.score is not None and assignment.counts else "",
+        "score": str(points(assignment.score))
+        if assignment.score is not None and assignment.counts
+        else "",
         "max_score": str(assignment.max_score),
         "read_from": assignment.read_from,
         **{f"note {number}": note for number, note in enumerate(assignment.notes, 1)},
