@@ -4,7 +4,7 @@ It begins with outcomes each time, so that nothing is applied twice.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
@@ -78,10 +78,10 @@ class Deciding:
         if outcomes.assignments:
             dated = self.assignments(outcomes.assignments)
         elif personal.overrides:
-            outcomes = replace(outcomes, submitted=True, assignments=missing)
+            outcomes = structs.replace(outcomes, submitted=True, assignments=missing)
             dated = self.assignments(missing)
         elif personal.exempt:
-            outcomes = replace(outcomes, assignments=missing)
+            outcomes = structs.replace(outcomes, assignments=missing)
             dated = self.assignments(missing)
         else:
             return automatic
