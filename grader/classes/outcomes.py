@@ -283,6 +283,13 @@ def _worded(
     id_: str, one: CheckOutcome, checks: Mapping[str, tuple[int, bool, str]]
 ) -> CheckResult:
     weight, is_conduct, title = checks.get(id_) or _unknown(one.name)
+    is_visible = one.name[0] == "v"
+    visibility = Visibility.VISIBLE if is_visible else Visibility.HIDDEN
+    if one.outcome is Outcome.PASSED:
+        seconds = one.duration_s
+        return CheckResult(
+            id_, title, visibility, weight, one.outcome, "", seconds, is_conduct=is_conduct
+        )
     message = one.message
     if one.blocked_by:
         other = checks.get(one.blocked_by) or _unknown(one.blocked_by)
@@ -293,7 +300,7 @@ def _worded(
     return CheckResult(
         id=id_,
         title=title,
-        visibility=Visibility.VISIBLE if one.name.startswith("visible::") else Visibility.HIDDEN,
+        visibility=visibility,
         weight=weight,
         outcome=one.outcome,
         message=message,

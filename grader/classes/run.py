@@ -36,7 +36,7 @@ from grader.core.versions import grader_hash, versions
 from grader.course.course import MANIFEST, Course
 from grader.course.outcome_parts import outcome_parts
 from grader.feedback.outcomes import summary_line
-from grader.grading.results import for_student, record_text
+from grader.grading.results import record_texts
 from grader.submissions.payload import Payload, read_payload
 from grader.submissions.roster import Enrolled
 from grader.submissions.student_folders import Student
@@ -478,8 +478,7 @@ class Maker:
             result.unread,
             tuple(part.id for part in result.assignments if part.read_from),
         )
-        texts = record_text(result), record_text(for_student(result))
-        return Made(row, *texts, standing, tuple(_open_attempts(result)))
+        return Made(row, *record_texts(result), standing, tuple(_open_attempts(result)))
 
 
 def _open_attempts(result: Result) -> Iterator[str]:

@@ -275,10 +275,8 @@ class ExerciseResult(Record, frozen=True, omit_defaults=True):
 
     @property
     def undecided(self) -> bool:
-        """Whether one of the checks could not be judged, or there is none to decide by."""
-        has_failed = any(check.outcome.is_undecided for check in self.checks)
-        is_open = self.score is None and bool(self.checks)
-        return is_open or (has_failed and self.decision is None)
+        """Whether one of the checks could not be judged."""
+        return self.score is None and bool(self.checks)
 
     @property
     def is_missing(self) -> bool:

@@ -2,9 +2,10 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import lru_cache
+from operator import is_
 from typing import Any
 
 import msgspec
@@ -18,7 +19,6 @@ from grader.core.records import (
     CheckResult,
     ExerciseResult,
     Outcome,
-    Picture,
     Points,
     Result,
     Visibility,
@@ -58,19 +58,19 @@ def for_student(result: Result) -> Result:
         hidden = replace(check, message=message, picture=None, where=None, waits_for="", raised="")
         return replace(hidden, reason=None)
 
-    def exercises(assignment: AssignmentResult) -> tuple[ExerciseResult, ...]:
-        return tuple(
-            replace(exercise, checks=tuple(map(public, exercise.checks)))
-            for exercise in assignment.exercises
-        )
+    def exercise(one: ExerciseResult) -> ExerciseResult:
+        checks = tuple(map(public, one.checks))
+        is_same = all(map(is_, checks, one.checks))
+        return one if is_same else replace(one, checks=checks)
 
-    def notes(assignment: AssignmentResult) -> tuple[str, ...]:
-        return tuple(note for note in assignment.notes if not is_defect(note))
+    def assignment(part: AssignmentResult) -> AssignmentResult:
+        exercises = tuple(map(exercise, part.exercises))
+        notes = tuple(note for note in part.notes if not is_defect(note))
+        if len(notes) == len(part.notes) and all(map(is_, exercises, part.exercises)):
+            return part
+        return replace(part, exercises=exercises, notes=notes)
 
-    assignments = tuple(
-        replace(a, exercises=exercises(a), notes=notes(a)) for a in result.assignments
-    )
-    return replace(result, seed="", assignments=assignments)
+    return replace(result, seed="", assignments=tuple(map(assignment, result.assignments)))
 
 
 # Writing.
@@ -86,39 +86,62 @@ _encode = msgspec.json.Encoder(decimal_format="number").encode
 json_text = json.JSONEncoder(ensure_ascii=False, default=points).encode
 
 
-def result_text(result: Result) -> str:
-    """A result as JSON in a line, byte for byte as the standard library writes it.
+def record_texts(result: Result) -> tuple[str, str]:
+    """The instructor's record of a result, and the student's copy, as JSON in lines.
 
-    msgspec writes it three times as fast, but other digits of tiny and huge numbers, and no halves
-    of characters.
+    There is a line for each assignment, exercise and check, indented.
     """
-    written = _written(result)
-    if all(_has_usual_numbers(c.picture) for c in written.checks if c.picture is not None):
-        try:
-            return msgspec.json.format(_encode(written), indent=0).decode()
-        except UnicodeEncodeError:
-            pass
-    return json_text(_plain(written))
+    copy, lines = for_student(result), dict[int, str]()
+    return _record_text(result, lines), _record_text(copy, lines)
 
 
-START = '{"id": "'
+def _record_text(result: Result, lines: dict[int, str]) -> str:
+    """A record.
+
+    Args:
+        result: what it is of.
+        lines: those of assignments that were written already, by the identity of these.
+    """
+    parts = []
+    for part in result.assignments:
+        if id(part) not in lines:
+            lines[id(part)] = _assignment_text(assignment_in_file(part))
+        parts.append(lines[id(part)])
+    head = _json(
+        replace(
+            result,
+            score=_shortest(result.score),
+            automatic=_shortest(result.automatic),
+            assignments=(),
+        )
+    )
+    return f"{_closed(head, ' ', parts)}\n"
 
 
-def record_text(result: Result) -> str:
-    """A result as JSON in lines: one for each assignment, exercise and check, indented."""
-    first, *others = result_text(result).split(START)
-    text = first + "".join(f"{_line_start(part)}{START}{part}" for part in others)
-    return text.replace(", \n", ",\n") + "\n"
+def _assignment_text(part: AssignmentResult) -> str:
+    head = _json(replace(part, exercises=()))
+    return _closed(head, "  ", map(_exercise_text, part.exercises))
 
 
-def _line_start(part: str) -> str:
-    """What stands before an object with an id: of some, a new line."""
-    id_, _, rest = part.partition('"')
-    if "::" in id_:
-        return "\n   "
-    if "/" in id_ and ":" not in id_ and rest.startswith(", "):
-        return "\n  "
-    return "\n " if rest.startswith(', "read_from"') else ""
+def _exercise_text(one: ExerciseResult) -> str:
+    if not one.checks:
+        return _json(one)
+    checks = _json(one.checks)[1:-1].replace('}, {"id": "', '},\n   {"id": "')
+    return _closed(_json(replace(one, checks=())), "   ", [checks])
+
+
+def _closed(head: str, indent: str, lines: Iterable[str]) -> str:
+    """An object, whose last entry is an empty list, with lines in that list."""
+    inner = f",\n{indent}".join(lines)
+    return f"{head[:-2]}\n{indent}{inner}]}}" if inner else head
+
+
+def _json(record: object) -> str:
+    """A record in a line; halves of characters, which msgspec refuses, are escaped."""
+    try:
+        return msgspec.json.format(_encode(record), indent=0).decode()
+    except UnicodeEncodeError:
+        return json_text(_plain(record))
 
 
 def to_json(result: Result) -> dict[str, Any]:
@@ -134,21 +157,16 @@ def as_json(record: object) -> Any:
 
 def exercise_in_file(exercise: ExerciseResult) -> ExerciseResult:
     """What a file says of an exercise: nothing of how its checks were just run."""
-    decision = exercise.decision
+    decision, score = exercise.decision, _shortest(exercise.score)
     if decision is not None:
         decision = replace(decision, automatic=_shortest(decision.automatic))
-    checks = tuple(
-        replace(check, **IN_NO_FILE[CheckResult])
-        if check.reason or check.broke_off or check.blocked_by
-        else check
-        for check in exercise.checks
-    )
+    checks = exercise.checks
+    if any(check.reason or check.broke_off or check.blocked_by for check in checks):
+        checks = tuple(replace(check, **IN_NO_FILE[CheckResult]) for check in checks)
+    if checks is exercise.checks and decision is None and not exercise.uses:
+        return exercise if score is exercise.score else replace(exercise, score=score)
     return replace(
-        exercise,
-        score=_shortest(exercise.score),
-        decision=decision,
-        checks=checks,
-        **IN_NO_FILE[ExerciseResult],
+        exercise, score=score, decision=decision, checks=checks, **IN_NO_FILE[ExerciseResult]
     )
 
 
@@ -186,12 +204,6 @@ def _plain(record: object) -> Any:
 def _shortest(score: Decimal | None) -> Decimal | None:
     """The same score with as few digits as a JSON number has."""
     return exact(points(score))
-
-
-def _has_usual_numbers(picture: Picture) -> bool:
-    """Whether msgspec writes a picture's numbers as the standard library does."""
-    numbers = _encode((picture.expected, picture.received))
-    return b"e" not in numbers and b"0.0000" not in numbers
 
 
 # Reading.
