@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.classes.records import FORMER, feedback_path, record_path
-from grader.core.files import file_name, write_whole, writing
+from grader.core.files import OutputFile, file_name, writing
 
 REPORTS = "reports"
 
@@ -23,21 +23,17 @@ class Files:
     out: Path
     are_written: bool = False
 
-    def write(self, student: str, record: str, feedback: str) -> None:
-        """Write a student's two files, each whole or not at all, where they are others.
+    def write(self, files: Iterable[OutputFile]) -> None:
+        """Write files of a student, each whole or not at all.
 
         Raises:
             UsageError: when one cannot be written.
         """
-        for path, text in (
-            (record_path(self.out, student), record),
-            (feedback_path(self.out, student), feedback),
-        ):
-            if not _is_same(path, text):
-                if not self.are_written:
-                    self._move_reports()
-                self.are_written = True
-                write_whole(path, text)
+        for file in files:
+            if not self.are_written:
+                self._move_reports()
+            self.are_written = True
+            file.write(self.out)
 
     def _move_reports(self) -> None:
         """Keep an earlier run's reports where nobody takes them for those of newer results."""
@@ -58,10 +54,3 @@ class Files:
                     with writing(target):
                         target.parent.mkdir(parents=True, exist_ok=True)
                         path.replace(target)
-
-
-def _is_same(path: Path, text: str) -> bool:
-    try:
-        return path.read_bytes() == text.encode("utf-8", "backslashreplace")
-    except OSError:
-        return False

@@ -20,7 +20,7 @@ from grader.classes.files import Files
 from grader.classes.outcomes import AssignmentOutcome, Words, failed, outcomes_of
 from grader.classes.personal import Personal
 from grader.classes.policies import Policy
-from grader.classes.records import Records
+from grader.classes.records import Records, feedback_path, record_path
 from grader.classes.rows import ClassResult, Coverage, Row, row_of
 from grader.classes.run_settings import RunSettings
 from grader.classes.score import HandedIn, Scorer, StudentInputs
@@ -28,6 +28,7 @@ from grader.classes.store import RunOptions, Standing, Store, Use, Uses
 from grader.classes.tables import write_class
 from grader.classes.workers import new_worker
 from grader.core.errors import CourseError
+from grader.core.files import OutputFile
 from grader.core.kit import KIT_NAME
 from grader.core.language import current, listed
 from grader.core.processes import spread
@@ -358,10 +359,10 @@ class _Run:
         open_attempts: list[str] = []
         scorer = Scorer(self.course, Words.of(self.course), wanted.policy, self.settings.seed)
         pieces = [(self._inputs(id_, everybody),) for id_ in sorted(everybody)]
-        with closing(spread(Maker(scorer).made, pieces, wanted.jobs)) as found:
+        with closing(spread(Maker(scorer, self.out).made, pieces, wanted.jobs)) as found:
             for (inputs,), made in zip(pieces, found, strict=True):
                 id_ = inputs.own.student
-                files.write(id_, made.record, made.feedback)
+                files.write(made.files)
                 rows[id_] = made.row
                 standings[id_] = made.standing
                 open_attempts += made.open_attempts
@@ -450,20 +451,20 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What is written of a student's result, and remembered."""
+    """What a student has: in a line, what is remembered, and the files that are to be written."""
 
     row: Row
-    record: str
-    feedback: str
     standing: Standing
     open_attempts: tuple[str, ...]
+    files: tuple[OutputFile, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """Makes everything that is written of a student."""
+    """Makes what a student has in an output folder."""
 
     scorer: Scorer
+    out: Path
 
     def made(self, inputs: StudentInputs) -> Made:
         """What is written of one student."""
@@ -478,7 +479,13 @@ class Maker:
             result.unread,
             tuple(part.id for part in result.assignments if part.read_from),
         )
-        return Made(row, *record_texts(result), standing, tuple(_open_attempts(result)))
+        texts = record_texts(result)
+        files = [
+            OutputFile(path(Path(), result.student).as_posix(), text)
+            for path, text in zip((record_path, feedback_path), texts, strict=True)
+        ]
+        differing = tuple(file for file in files if not file.is_current(self.out))
+        return Made(row, standing, tuple(_open_attempts(result)), differing)
 
 
 def _open_attempts(result: Result) -> Iterator[str]:
