@@ -172,24 +172,22 @@ def written(result: Result, summary_line: str) -> Written:
     return Written(row_of(result, summary_line), _record(result), _record(for_student(result)))
 
 
-START = '{"id": "'
+LINES = re.compile(r'\{"id": "(?:([^"/]*", "read_from")|([^":/]*/[^":]*", )|([^":]*::))')
+"""Where a line of a record begins: an assignment, an exercise or a check."""
 
 
 def _record(result: Result) -> str:
-    """A result as JSON in lines: one for each assignment, exercise and check, indented."""
-    first, *others = result_text(result).split(START)
-    text = first + "".join(f"{_line_start(part)}{START}{part}" for part in others)
-    return text.replace(", \n", ",\n") + "\n"
+    """A result as JSON in lines; `json` takes ten times as long when it is to make them."""
+    return "".join(_lines(result_text(result)))
 
 
-def _line_start(part: str) -> str:
-    """What stands before an object with an id: of some, a new line."""
-    id_, _, rest = part.partition('"')
-    if "::" in id_:
-        return "\n   "
-    if "/" in id_ and ":" not in id_ and rest.startswith(", "):
-        return "\n  "
-    return "\n " if rest.startswith(', "read_from"') else ""
+def _lines(text: str) -> Iterator[str]:
+    start = 0
+    for line in LINES.finditer(text):
+        yield text[start : line.start()].rstrip(" ")
+        yield "\n" + " " * (line.lastindex or 0)
+        start = line.start()
+    yield text[start:] + "\n"
 
 
 def record_path(out: Path, student: str) -> Path:
