@@ -1,6 +1,7 @@
 """What a class run writes: a record and a copy for the student each, and the class in two files."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -172,8 +173,8 @@ def written(result: Result, summary_line: str) -> Written:
     return Written(row_of(result, summary_line), _record(result), _record(for_student(result)))
 
 
-LINES = re.compile(r'\{"id": "(?:([^"/]*", "read_from")|([^":/]*/[^":]*", )|([^":]*::))')
-"""Where a line of a record begins: an assignment, an exercise or a check."""
+LINES = re.compile(r'\{"id": "(?:[^":]*::()|[^":]*/[^":]*", ()|[^"/]*", "read_from"())')
+"""Where a line of a record begins: a check, an exercise or an assignment."""
 
 
 def _record(result: Result) -> str:
@@ -185,7 +186,7 @@ def _lines(text: str) -> Iterator[str]:
     start = 0
     for line in LINES.finditer(text):
         yield text[start : line.start()].rstrip(" ")
-        yield "\n" + " " * (line.lastindex or 0)
+        yield "\n" + " " * (4 - (line.lastindex or 0))
         start = line.start()
     yield text[start:] + "\n"
 
