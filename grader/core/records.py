@@ -23,11 +23,11 @@ class Record(Struct, frozen=True, gc=False):
     """What a file holds: its fields in their order, under their names.
 
     Of a record with `omit_defaults`, a file has a field with a default only where there is another
-    value, unless the default is `written`.
+    value, unless the default is said with `always`.
     """
 
 
-def written(value: Value) -> Value:
+def always(value: Value) -> Value:
     """A default that a file has, too: msgspec does not know a function's answer as the default."""
     return field(default_factory=lambda: value)
 
@@ -263,9 +263,9 @@ class ExerciseResult(Record, frozen=True, omit_defaults=True):
     judged_with: tuple[str, ...] = ()
     to_judge_with: tuple[str, ...] = ()
     may_come_from: tuple[str, ...] = ()
-    misconceptions: tuple[str, ...] = written(())
-    findings: tuple[Finding, ...] = written(())
-    checks: tuple[CheckResult, ...] = written(())
+    misconceptions: tuple[str, ...] = always(())
+    findings: tuple[Finding, ...] = always(())
+    checks: tuple[CheckResult, ...] = always(())
 
     def __post_init__(self) -> None:
         certain = (f.candidates[0].id for f in self.findings if len(f.candidates) == 1)
@@ -360,15 +360,15 @@ class AssignmentResult(Record, frozen=True, omit_defaults=True):
     read_from: str
     score: Decimal | None
     max_score: Points
-    days_late: int = written(0)
+    days_late: int = always(0)
     late_days_used: int = 0
     time_source: str = ""
-    notes: tuple[str, ...] = written(())
+    notes: tuple[str, ...] = always(())
     handed_in_by: str = ""
     attempts: tuple[AttemptScore, ...] = ()
     ignored: tuple[str, ...] = ()
     file_failures: tuple[str, ...] = ()
-    exercises: tuple[ExerciseResult, ...] = written(())
+    exercises: tuple[ExerciseResult, ...] = always(())
     defects: tuple[str, ...] = ()
     submitted_at: datetime | None = None
 

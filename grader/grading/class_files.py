@@ -11,13 +11,21 @@ from pathlib import Path
 from statistics import mean, median
 from typing import NotRequired, TypedDict
 
-import msgspec
 from msgspec.structs import replace
 
 from grader.core.errors import UsageError
 from grader.core.files import file_name, is_shortened, write_whole
 from grader.core.kit import KIT_NAME
-from grader.core.records import AttemptScore, ExerciseResult, Outcome, Points, Record, Result, added
+from grader.core.records import (
+    AttemptScore,
+    ExerciseResult,
+    Outcome,
+    Points,
+    Record,
+    Result,
+    added,
+    always,
+)
 from grader.course.course import Course
 from grader.grading.results import exact, for_student, parsed, points, result_text
 from grader.grading.scoring import total
@@ -28,7 +36,7 @@ EXEMPT = "exempt"
 SUMMARY = "summary.json"
 
 
-class Row(Record, frozen=True):
+class Row(Record, frozen=True, omit_defaults=True):
     """A student's result in one line: what the class's files and tables are made of.
 
     Args:
@@ -60,17 +68,17 @@ class Row(Record, frozen=True):
     summary_line: str
     isolation: tuple[str, ...]
     seed: str
-    defects: tuple[str, ...] = ()
-    assignments: Mapping[str, Points | None] = msgspec.field(default_factory=dict)
-    days_late: int = 0
-    off: Points | None = 0
-    submitted_at: Mapping[str, str] = msgspec.field(default_factory=dict)
+    defects: tuple[str, ...] = always(())
+    assignments: Mapping[str, Points | None] = always({})
+    days_late: int = always(0)
+    off: Points | None = always(0)
+    submitted_at: Mapping[str, str] = always({})
     decided: tuple[str, ...] = ()
     automatic: Points | None = None
     exempt: tuple[str, ...] = ()
-    time_sources: Mapping[str, str] = msgspec.field(default_factory=dict)
-    attempts: Mapping[str, str] = msgspec.field(default_factory=dict)
-    had_no_turn: bool = False
+    time_sources: Mapping[str, str] = always({})
+    attempts: Mapping[str, str] = always({})
+    had_no_turn: bool = always(False)
 
     def of(self, course: Course) -> Points | None:
         """The score in some of the assignments; None when it is undecided or there is none."""

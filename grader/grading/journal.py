@@ -55,7 +55,7 @@ class RunIdentity(Record, frozen=True):
     options: tuple[str, ...] = ()
 
 
-class Entry(Record, frozen=True):
+class Entry(Record, frozen=True, omit_defaults=True):
     """A student who is done.
 
     Args:

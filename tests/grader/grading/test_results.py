@@ -268,7 +268,7 @@ def test_a_record_with_an_unknown_word_is_refused(key, value):
 
 def test_a_record_whose_score_is_no_number_is_refused():
     """A score is a number or nothing."""
-    with pytest.raises(ValueError, match="many"):
+    with pytest.raises(ValueError, match="score"):
         from_json({**to_json(RESULT), "score": "many"})
 
 
