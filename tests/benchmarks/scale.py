@@ -130,7 +130,7 @@ def outcomes_of_versions(course: Course, folder: Path) -> list[dict[str, Any]]:
     students = [Student(str(number), folder / str(number)) for number in range(MISTAKES + 1)]
     settings = RunSettings(ROOT, course.hash, "1", "process")
     found = {student.id: result for student, result in grade_locally(settings, students, jobs=2)}
-    return [converter.unstructure(found[student.id]) for student in students]
+    return [as_json(found[student.id]) for student in students]
 
 
 def hand_in(course: Course, folder: Path, size: int, attempt: int) -> None:
@@ -166,7 +166,7 @@ def as_known(known: Path, arguments: Sequence[str]) -> None:
 
 def as_result(record: Any) -> Result:
     """A result from its JSON."""
-    return converter.structure(record, Result)
+    return from_json(record)
 
 
 def outcomes(course: Course, results: Sequence[Result], student: Student) -> Result:

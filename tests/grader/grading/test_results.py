@@ -253,7 +253,7 @@ def test_a_record_without_one_of_its_keys_is_refused(key):
     """Every key is needed."""
     record = to_json(RESULT)
     del record[key]
-    with pytest.raises(KeyError, match=key):
+    with pytest.raises((KeyError, ValueError), match=key):
         from_json(record)
 
 
@@ -268,7 +268,7 @@ def test_a_record_with_an_unknown_word_is_refused(key, value):
 
 def test_a_record_whose_score_is_no_number_is_refused():
     """A score is a number or nothing."""
-    with pytest.raises(ValueError, match="many"):
+    with pytest.raises(ValueError, match="score"):
         from_json({**to_json(RESULT), "score": "many"})
 
 
