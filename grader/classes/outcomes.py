@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import msgspec
 from msgspec.structs import replace
 
+from grader.core.errors import UsageError
 from grader.core.kept import kept
 from grader.core.language import _, current
 from grader.core.records import (
@@ -105,12 +106,14 @@ def unpacked(data: bytes) -> AssignmentOutcome:
     """An outcome from what was stored.
 
     Raises:
-        ValueError: when it is not one.
+        UsageError: when it is not one.
     """
     try:
         return _decoder.decode(zlib.decompress(data))
-    except zlib.error as error:
-        raise ValueError(str(error)) from error
+    except (zlib.error, msgspec.DecodeError) as error:
+        raise UsageError(
+            f"An outcome in class.sqlite cannot be read ({error}). Run the command with --force."
+        ) from error
 
 
 # From a result.
