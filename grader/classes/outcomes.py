@@ -3,6 +3,7 @@
 Titles, weights, points, and the sentences on known mistakes are put in when a result is made of them.
 """
 
+import hashlib
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -216,7 +217,9 @@ def declared_by(course: Course, assignment: Assignment) -> Declared:
         return msgspec.json.encode(Declared(checks, mistakes))
 
     points = [[exercise.id, exercise.points] for exercise in assignment.exercises]
-    key = [everything_of(course, assignment), points, current()]
+    catalogues = sorted((course.translations / current()).rglob("*.mo"))
+    words = [hashlib.sha256(path.read_bytes()).hexdigest() for path in catalogues]
+    key = [everything_of(course, assignment), points, current(), words]
     return msgspec.json.decode(kept("declared", key, make, most=256), type=Declared)
 
 
