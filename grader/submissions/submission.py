@@ -29,7 +29,7 @@ from grader.submissions.reading_notes import (
     left_out_note,
     name_note,
     refused_note,
-    unreadable,
+    undecided_note,
 )
 from grader.submissions.reading_room import ReadingRoom
 from grader.submissions.source_file import (
@@ -142,7 +142,7 @@ def read_submission(
         if path.suffix.lower() not in FORMS:
             raise UsageError(_("{path} is neither a .py nor an .ipynb.").format(path=path))
         source = read_source(course, path, path.name)
-        undecided = unreadable((source,))
+        undecided = undecided_note(source)
         notes = () if undecided else (*problem_note(source), *encoding_note(source))
         reading = Reading((source.key,), source.name, notes, undecided=undecided)
         mine = [a for a in course.assignments if may_define(source, a)] or course.assignments
@@ -220,8 +220,9 @@ class _Reader:
         """A reading with the files that define what those of the assignment do not."""
         reading, assignment = readings[id_], self.course.by_id[id_]
         if not reading.sources and not reading.undecided:
-            named = (s for k, s in self.sources.items() if _is_meant(assignment, Path(k)))
-            reading = replace(reading, undecided=unreadable([*named]))
+            named = [s for k, s in self.sources.items() if _is_meant(assignment, Path(k))]
+            if unread := next(filter(undecided_note, named), None):
+                reading = _undecided(unread, reading.submitted_at)
         if reading.undecided:
             return reading
         if reading.own:
@@ -275,15 +276,15 @@ class _Reader:
         if not mine and not shared:
             return Reading(notes=self._ending_note(assignment, inner), submitted_at=submitted_at)
         found = [*mine.values()] or [self.sources[key] for key in shared]
-        # Of files without an assignment's name, one that is no text says nothing beside others.
-        texts = [source for source in found if source.is_text]
-        if why := unreadable(found if mine or not texts else texts, is_chosen=not mine):
-            return Reading(undecided=why, submitted_at=submitted_at)
+        refused = [source for source in found if source.is_refused]
+        has_text = any(source.is_text for source in found)
+        if refused or not has_text:  # beside a file that is text, one that is none says nothing
+            return _undecided((refused or found)[0], submitted_at)
         if not mine:
             return Reading(shared, self.sources[shared[0]].name, time_notes, submitted_at)
         chosen, notes = self._choose(assignment, found)
-        if why := unreadable((chosen,)):
-            return Reading(undecided=why, submitted_at=submitted_at)
+        if undecided_note(chosen):
+            return _undecided(chosen, submitted_at)
         for source in found:
             if source is not chosen:  # an import finds the file that counts
                 self.sources[source.key] = replace(source, importable=False)
@@ -379,6 +380,11 @@ class _Reader:
             self.sources[key] = source = read_source(self.course, path, key)
             self.room.take(source, 0 if source.problem else path.stat().st_size)
         return self.sources[key]
+
+
+def _undecided(source: SourceFile, submitted_at: datetime | None) -> Reading:
+    """The reading where nobody can say what is in a file that may hold the work."""
+    return Reading((), source.name, (), submitted_at, undecided=undecided_note(source))
 
 
 def _gaps(assignment: Assignment, source: SourceFile) -> list[int]:

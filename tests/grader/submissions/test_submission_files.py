@@ -178,7 +178,7 @@ def test_what_is_no_text_leaves_the_assignment_undecided(data, name, read, folde
     (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_bytes(data)
     sentence = f"{name} cannot be read: {NO_TEXT}."
-    assert read().readings["01_first"] == Reading(undecided=sentence)
+    assert read().readings["01_first"] == Reading((), name, undecided=sentence)
 
 
 def test_a_single_file_that_is_no_text_is_undecided(course, folder):
