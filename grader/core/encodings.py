@@ -57,7 +57,7 @@ def decoded(
     if mark is not None:
         text = _text(data, MARKS[mark])
         return None if text is None else Decoded(text)
-    declared = _declared(data) if has_coding_line else ""
+    declared = coding_line(data) if has_coding_line else ""
     if is_encoding(declared) and (text := _text(data, declared)) is not None:
         return Decoded(text)
     if (text := _text(data, "utf-8")) is not None:
@@ -81,7 +81,7 @@ def is_encoding(name: str) -> bool:
         return False
 
 
-def _declared(data: bytes) -> str:
+def coding_line(data: bytes) -> str:
     """The encoding that a coding line names; "" where there is none."""
     first, _end, rest = data.partition(b"\n")
     lines = (first, rest.partition(b"\n")[0]) if COMMENT.match(first) else (first,)

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from grader.core.encodings import Decoded, decoded
 from grader.core.errors import SubmissionError
@@ -134,25 +134,51 @@ def read_source(course: Course, path: Path, key: str) -> SourceFile:
         path: where it lies.
         key: its path inside the submission.
     """
-    module = plain_name(path.stem)
-    importable = any(module == assignment.module for assignment in course.assignments)
-    module = module if importable else path.stem
-    is_notebook = path.suffix.lower() == ".ipynb"
-    cells: tuple[Cell, ...] = ()
-    problem, is_refused, is_text, encoding = "", False, True, ""
     try:
-        size, most = path.stat().st_size, MAX_NOTEBOOK_BYTES if is_notebook else MAX_CODE_CHARACTERS
-        if size > most:
+        size, data = path.stat().st_size, b""
+        if size <= most_bytes(key):
+            data = path.read_bytes()
+    except OSError as error:
+        unread = source_of(course, key, b"", 0)
+        return replace(unread, cells=(), problem=f"{error.strerror}", is_refused=True)
+    return source_of(course, key, data, max(size, len(data)))
+
+
+def most_bytes(key: str) -> int:
+    """How long a file may be to be read."""
+    return MAX_NOTEBOOK_BYTES if _is_notebook(key) else MAX_CODE_CHARACTERS
+
+
+def _is_notebook(key: str) -> bool:
+    return key.lower().endswith(".ipynb")
+
+
+def source_of(course: Course, key: str, data: bytes, size: int) -> SourceFile:
+    """A file's content as text; what keeps it from being read is its `problem`.
+
+    Args:
+        course: the course.
+        key: its path inside the submission.
+        data: its content; anything where it is too long.
+        size: how long it is, in bytes.
+    """
+    stem = PurePosixPath(key).stem
+    module = plain_name(stem)
+    importable = any(module == assignment.module for assignment in course.assignments)
+    source = SourceFile(key, module if importable else stem, importable, ())
+    try:
+        if size > most_bytes(key):
             sentence = _("it has {size} bytes; at most {most} are read")
-            raise SubmissionError(sentence.format(size=size, most=most))
-        data = path.read_bytes()
-        content = (notebook_text if is_notebook else _script)(data, course.encodings)
-        encoding = content.guessed
-        cells = code_cells(content.text) if is_notebook else (Cell(None, content.text),)
-    except (SubmissionError, OSError) as error:
-        is_refused, is_text = isinstance(error, OSError), not isinstance(error, NoTextError)
-        problem = f"{error.strerror}" if isinstance(error, OSError) else str(error)
-    return SourceFile(key, module, importable, cells, problem, is_refused, is_text, encoding)
+            raise SubmissionError(sentence.format(size=size, most=most_bytes(key)))
+        if _is_notebook(key):
+            content = notebook_text(data, course.encodings)
+            cells = code_cells(content.text)
+        else:
+            content = _script(data, course.encodings)
+            cells = (Cell(None, content.text),)
+    except SubmissionError as error:
+        return replace(source, problem=str(error), is_text=not isinstance(error, NoTextError))
+    return replace(source, cells=cells, encoding=content.guessed)
 
 
 def _script(data: bytes, encodings: Sequence[str]) -> Decoded:
