@@ -2,9 +2,7 @@
 
 import ast
 import json
-import os
 import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +13,7 @@ from hypothesis import strategies as st
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
 from grader.sandbox.failures import stub_message
 from grader.sandbox.loader import Loader
-from grader.submissions import digests as digests_module
-from grader.submissions.digests import Digests, digests
+from grader.submissions.digests import digests
 from grader.submissions.submission import read_submission
 
 NAMES = {
@@ -200,3 +197,106 @@ def test_what_is_read_is_the_same_where_the_digest_is(course, files, changes):
     assert {id_: read_before[id_] for id_ in same} == {id_: read_now[id_] for id_ in same}
     if before.whole == now.whole:
         assert (before, read_before) == (now, read_now)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A student's folder with a file for each assignment."""
+    write(
+        tmp_path / "ada",
+        {f"{id_}/{id_[3:]}.py": stub_of(id_).replace("not att", "att").encode() for id_ in NAMES},
+    )
+    return tmp_path / "ada"
+
+
+@pytest.fixture
+def changed(course, folder):
+    """Writes a file, and answers of which assignments the digest is another one then."""
+
+    def change(path, content=b"x = 1\n"):
+        before = digests(course, folder)
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+        now = digests(course, folder)
+        assert before.whole != now.whole
+        both = before.by_assignment, now.by_assignment
+        return [id_[:2] for id_ in NAMES if both[0][id_] != both[1][id_]]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "touched"),
+    [
+        ("01_first/first.py", b"def one():\n    return 2\n", ["01"]),
+        ("01_first/first.ipynb", b"{}", ["01"]),
+        ("01_first/notes.py", b"x = 1\n", ["01"]),
+        ("01_first/first.py.txt", b"", ["01"]),
+        ("01_first/timestamp.txt", b"2027-01-31 12:00:00 UTC", []),
+        ("01_first/timestamp.txt", b"yesterday", ["01"]),
+        ("other/first.py", b"x = 1\n", ["01"]),
+        ("02_second/first.py", b"x = 1\n", ["01", "02"]),
+        ("helpers.py", b"x = 1\n", ["01", "02", "03"]),
+        ("pkg/helpers.py", b"x = 1\n", ["01", "02", "03"]),
+    ],
+)
+def test_a_file_touches_the_assignments_that_can_see_it(changed, path, content, touched):
+    """And no other one: a file of the next assignment grades nothing again."""
+    assert changed(path, content) == touched
+
+
+def test_an_import_makes_one_assignment_depend_on_another(changed):
+    """By a module's name, by one of the student's own, and by one that is not written out."""
+    done = b"def two():\n    return 1\n\ndef shared():\n    return 1\n"
+    changed("02_second/second.py", b"from first import one\n" + done)
+    assert changed("01_first/first.py", b"def one():\n    return 3\n") == ["01", "02"]
+    changed("02_second/second.py", b"import tools\n" + done)
+    assert changed("01_first/tools.py", b"x = 2\n") == ["01", "02"]
+    changed("02_second/second.py", done + b"__import__('thi' + 'rd')\n")
+    assert changed("03_third/third.py", b"def three():\n    return 3\n") == ["02", "03"]
+
+
+def test_who_lacks_an_exercise_depends_on_where_else_it_is_defined(changed):
+    """A file saved in the folder of another assignment is read for its own one."""
+    changed("02_second/second.py", b"def shared():\n    return 1\n")
+    assert changed("01_first/tools.py", b"def two():\n    return 1\n") == ["01", "02"]
+    changed("02_second/second.py", b"def two():\n    return 1\n\n\ndef shared():\n    return 1\n")
+    assert changed("01_first/tools.py", b"def two():\n    return 2\n") == ["01"]
+
+
+def test_what_is_judged_together_depends_on_the_same_files(course, folder):
+    """Checks look at the work for what an assignment compares, and for what it imports."""
+    first, second, third = course.assignments
+    known = replace(second, compares=("01_first",)), replace(third, imports=("02_second",))
+    course = replace(course, assignments=(first, *known))
+    before = digests(course, folder).by_assignment
+    (folder / "01_first/first.py").write_text("def one():\n    return 3\n", "utf-8")
+    now = digests(course, folder).by_assignment
+    assert [id_ for id_ in NAMES if before[id_] != now[id_]] == [*NAMES]
+
+
+def test_where_not_all_is_read_everything_matters(changed, folder):
+    """The two hundredth file may stand before the one that counts."""
+    for number in range(210):
+        (folder / f"f{number:03}.py").write_text("x = 1\n", "utf-8")
+    assert changed("03_third/third.py") == ["01", "02", "03"]
+
+
+def test_a_file_that_cannot_be_read_is_another_state(course, folder, monkeypatch):
+    """A folder is not, which is told; nor is what lies in it the same."""
+    before = digests(course, folder).by_assignment
+    (folder / "01_first" / "first.py").unlink()
+    (folder / "01_first" / "first.py").symlink_to(folder / "nowhere.py")
+    now = digests(course, folder).by_assignment
+    assert [id_ for id_ in NAMES if before[id_] != now[id_]] == ["01_first"]
+
+
+def test_a_single_file_has_one_digest(course, tmp_path):
+    """It may be read for each assignment."""
+    path = tmp_path / "ada.py"
+    path.write_text("x = 1\n", "utf-8")
+    made = digests(course, path)
+    assert {*made.by_assignment.values()} == {made.whole}
+    path.write_text("x = 2\n", "utf-8")
+    assert digests(course, path).whole != made.whole
