@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -109,7 +110,7 @@ def write(folder: Path, files: dict[str, bytes]) -> None:
     folder.mkdir()
     for name, content in files.items():
         path = folder / name
-        if path.exists() or any(parent.is_file() for parent in path.parents):
+        if os.path.lexists(path) or any(p.is_file() or p.is_symlink() for p in path.parents):
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         if content == NOWHERE:
