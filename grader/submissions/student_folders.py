@@ -171,7 +171,8 @@ def _refuse_folder_above(
         for path, count in inside.items()
         if count > len(students) and not (path.name in known and count < LEAST_CLASS)
     ]
-    if classes:
+    larger = [path for path in classes if inside[path] > 1]
+    if classes := larger or classes:
         names = " or ".join(str(path) for path in classes[:3])
         raise UsageError(f"{submissions} holds a class, not students. Did you mean {names}?")
 
