@@ -19,10 +19,8 @@ from grader.classes.outcomes import AssignmentOutcome, packed
 from grader.core.errors import UsageError
 from grader.core.files import writing
 from grader.core.kit import KIT_NAME
+from grader.submissions.student_folders import JOURNAL, STORE
 
-STORE = "class.sqlite"
-OLDER = "run.jsonl"
-"""What a run of an earlier version of the grader left."""
 FORMAT = f"{KIT_NAME}/class/1"
 KEPT_RUNS = 20
 """Outcomes that no hand-in uses stay for so many runs: undoing a change finds them again."""
@@ -142,8 +140,8 @@ class Store:
             UsageError: when another command works there, or its store cannot be used.
         """
         path = folder / STORE
-        if (folder / OLDER).is_file() and not path.is_file() and not force:
-            raise _other_version(folder, OLDER)
+        if (folder / JOURNAL).is_file() and not path.is_file() and not force:
+            raise _other_version(folder, JOURNAL)
         with writing(path):
             folder.mkdir(parents=True, exist_ok=True)
         with _said(folder):

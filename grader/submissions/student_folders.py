@@ -1,18 +1,27 @@
 """Finds the students of a class and what each handed in."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import UsageError
+from grader.course.course import MANIFEST, WORK
 from grader.submissions.attempts import Attempt, stamp_of, stamps_in
-from grader.submissions.file_names import FORMS
+from grader.submissions.file_names import FORMS, plain_name
 from grader.submissions.moments import Times
 from grader.submissions.roster import Enrolled
 
-JOURNAL = "run.jsonl"
-"""The file that shows that a run wrote a folder: it is no student's."""
+STORE, JOURNAL = "class.sqlite", "run.jsonl"
+"""The files that show that a run wrote a folder: it is no student's."""
+PARTS_OF_OUTPUT = ("results", "feedback", "reports", "published", "left", "outcomes", "attempts")
+HANDED_IN = {
+    "submitted": ("source", "release", "autograded", "feedback"),
+    "inbound": ("outbound", "feedback"),
+}
+"""By nbgrader's folder of what was handed in, in a course and in an exchange, those beside it."""
+LEAST_CLASS = 3
+"""So many students' folders in a folder are a class, whatever its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +66,13 @@ def read_class(
             f"There is no folder {submissions}. Give a folder with one folder per student, "
             "or a single .py or .ipynb."
         )
-    if (submissions / JOURNAL).is_file():
-        raise UsageError(
-            f"{submissions} is what an earlier `grader grade` wrote, not what students handed in. "
-            "Give the folder with one folder per student."
-        )
-    if submissions.resolve().name in assignments:
-        raise UsageError(
-            f"{submissions} is the folder of one assignment. Give the student's folder, "
-            f"{submissions.resolve().parent}, or the class's."
-        )
+    _refuse_other_folders(submissions, assignments)
     if _is_one_students(submissions, assignments) or _has_attempts(submissions):
         return [Student(submissions.resolve().name, submissions)]
     folders = [p for p in submissions.iterdir() if p.is_dir() and not p.is_symlink()]
-    folders = [p for p in folders if not p.name.startswith(".") and not _is_written_by_us(p)]
-    classes = [p for p in folders if _is_class(p, assignments)]
-    if classes and not any(_is_one_students(p, assignments) for p in folders):
-        names = " or ".join(str(path) for path in classes[:3])
-        raise UsageError(f"{submissions} holds a class, not students. Did you mean {names}?")
+    folders = [p for p in folders if not p.name.startswith(".") and not is_output(p)]
+    roster = [*roster]
+    _refuse_folder_above(submissions, folders, assignments, {one.student for one in roster})
     found = {path.name: path for path in folders}
     everybody = {*found, *(enrolled.student for enrolled in roster)}
     if not everybody:
@@ -101,17 +99,94 @@ def _has_attempts(folder: Path) -> bool:
     return bool(moments) and not others
 
 
-def _is_written_by_us(folder: Path) -> bool:
+def is_output(folder: Path) -> bool:
+    """Whether a class run writes its results into a folder."""
     with suppress(OSError):  # a student's folder that cannot be read is still a student's
-        return (folder / JOURNAL).exists()
+        return any((folder / name).exists() for name in (STORE, JOURNAL))
     return False
 
 
-def _is_class(folder: Path, assignments: Collection[str]) -> bool:
-    """Whether students' folders lie in a folder."""
-    with suppress(OSError):
-        return any(
-            path.is_dir() and not stamp_of(path.name) and _is_one_students(path, assignments)
-            for path in folder.iterdir()
+def _refuse_other_folders(folder: Path, assignments: Collection[str]) -> None:
+    """Do nothing with a folder of students, or of one.
+
+    Raises:
+        UsageError: with a folder that looks like something else, and what to give instead.
+    """
+    real = folder.resolve()
+    parent, students = real.parent, "Give the folder with one folder per student."
+    if is_output(folder) or (is_output(parent) and real.name in PARTS_OF_OUTPUT):
+        raise UsageError(
+            f"{folder} is what an earlier `grader grade` wrote, not what students handed in. {students}"
         )
+    if (folder / MANIFEST).is_file():
+        work = folder / WORK
+        one = f", or {work} for what one student wrote in this copy" if work.is_dir() else ""
+        raise UsageError(
+            f"{folder} is a course or a copy of one: {MANIFEST} lies in it. {students[:-1]}{one}."
+        )
+    for name, others in HANDED_IN.items():
+        if (folder / name).is_dir() and any((folder / other).is_dir() for other in others):
+            raise UsageError(
+                f"{folder} is a folder of nbgrader's, with what students handed in and more beside "
+                f"it. Give {folder / name}."
+            )
+        if real.name in others and (parent / name).is_dir():
+            raise UsageError(
+                f"{folder} is what nbgrader keeps beside the work of students. Give "
+                f"{folder.parent / name}."
+            )
+    if plain_name(real.name) in assignments:
+        raise UsageError(
+            f"{folder} is the folder of one assignment. Give the student's folder, "
+            f"{parent}, or the class's."
+        )
+    if stamp_of(real.name) and _is_one_students(folder, assignments) and _has_attempts(parent):
+        raise UsageError(
+            f"{folder} is one of several attempts. Give the student's folder, {parent}, or the "
+            "class's."
+        )
+
+
+def _refuse_folder_above(
+    submissions: Path, folders: Sequence[Path], assignments: Collection[str], known: set[str]
+) -> None:
+    """Do nothing with a folder in which the students' folders lie.
+
+    A student may have packed their work in a folder, or in two; a class has more students in it
+    than lie beside it.
+
+    Args:
+        submissions: the folder.
+        folders: those in it.
+        assignments: the ids of the course's assignments.
+        known: who is enrolled.
+
+    Raises:
+        UsageError: with the folder above, and which of those in it to give.
+    """
+    students = [path for path in folders if _is_students(path, assignments)]
+    inside = {p: _students_in(p, assignments) for p in folders if p not in students}
+    classes = [
+        path
+        for path, count in inside.items()
+        if count > len(students) and not (path.name in known and count < LEAST_CLASS)
+    ]
+    larger = [path for path in classes if inside[path] > 1]
+    if classes := larger or classes:
+        names = " or ".join(str(path) for path in classes[:3])
+        raise UsageError(f"{submissions} holds a class, not students. Did you mean {names}?")
+
+
+def _is_students(folder: Path, assignments: Collection[str]) -> bool:
+    """Whether a folder holds the work of one student, or their attempts."""
+    with suppress(OSError):
+        return _is_one_students(folder, assignments) or _has_attempts(folder)
     return False
+
+
+def _students_in(folder: Path, assignments: Collection[str]) -> int:
+    """How many students' folders lie in a folder."""
+    with suppress(OSError):
+        inside = (path for path in folder.iterdir() if path.is_dir() and not stamp_of(path.name))
+        return sum(_is_students(path, assignments) for path in inside)
+    return 0

@@ -17,6 +17,11 @@ FORMULAS = ("=cmd|' ", "+1+1", "@SUM(1)", "\t=1+1", " =1+1", "-2+3", "＝1+1", "
 ESCAPES = ("a\x1b[31mred", "b\x07bell")
 UNWRITTEN = "def scores(queries, keys):\n    raise NotImplementedError\n"
 
+NO_ACCESS = (
+    "scores.py cannot be read (Permission denied): make it readable, with `chmod -R u+rX scores.py` for "
+    "example, and run the same command again"
+)
+
 
 @pytest.fixture
 def out(tmp_path) -> Path:
@@ -192,8 +197,6 @@ def test_a_file_of_the_exchange_that_cannot_be_read(grade, out, tmp_path, right,
 
     monkeypatch.setattr(shutil, "copyfile", refuse)
     ran = grade()
-    assert (ran.code, ran.lines[-1]) == (3, "UNDECIDED, the grader failed: eve")
+    assert (ran.code, ran.lines[-1]) == (3, f"UNDECIDED, eve: {NO_ACCESS}.")
     assert scores(out) == {"ada": "2", "eve": "undecided"}
-    assert notes(out, "eve") == [
-        "The grader itself failed: scores.py cannot be read (Permission denied)"
-    ]
+    assert notes(out, "eve") == [f"The grader itself failed: {NO_ACCESS}"]

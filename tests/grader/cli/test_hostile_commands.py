@@ -13,8 +13,14 @@ pytestmark = pytest.mark.slow
 HERE = ("--isolation", "process", "--jobs", 1, "--seed", "1")
 WORDS = ("--id", "x-y", "--kind", "slip", "--symptom", "S.", "--question", "Q?")
 COPIED = "# I add the two of them by hand, twice over\n# and look at what comes of it at night\n"
-WHOLE = "fay cannot be read (Permission denied)"
-INNER = "01_scores cannot be read on this machine: Permission denied."
+WHOLE = (
+    "fay cannot be read (Permission denied): make it readable, with `chmod -R u+rX fay` for example, "
+    "and run the same command again"
+)
+INNER = (
+    "01_scores cannot be read on this machine: Permission denied. Make it readable, with `chmod -R u+rX "
+    "01_scores` for example, and run the same command again."
+)
 
 
 @pytest.fixture
