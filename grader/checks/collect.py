@@ -212,7 +212,7 @@ def _collected(
     collection = _Collection(course, helpers)
     code = _run_pytest(collection, files)
     if collection.problems:
-        raise CourseError(*collection.problems)
+        raise CourseError(*dict.fromkeys(collection.problems))
     if collection.faults:
         forget_checks(course.root / CHECKS, also_own=True)
         raise GraderFault("checks could not be collected: " + "; ".join(collection.faults))
