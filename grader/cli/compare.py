@@ -25,8 +25,8 @@ from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
 from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
+from grader.intake.folders import STORE
 from grader.reports.stability import stability_table
-from grader.submissions.student_folders import STORE
 
 MOST_ROWS = 100
 """Of more students than these a terminal shows the first."""

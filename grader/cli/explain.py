@@ -26,10 +26,10 @@ from grader.core.text import escaped, location_words
 from grader.course.course import Course, Exercise
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
 from grader.grading.results import points, to_json
+from grader.intake.folders import Student
+from grader.intake.read import read_submissions, who_handed_in
 from grader.submissions.digests import digests
 from grader.submissions.faults import told
-from grader.submissions.intake import read_submissions, who_handed_in
-from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
 
 

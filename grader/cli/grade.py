@@ -37,12 +37,12 @@ from grader.core.language import _
 from grader.core.records import Result
 from grader.core.text import escaped, location_words
 from grader.course.course import Course
+from grader.intake.anonymous import anonymous, read_keys
+from grader.intake.folders import STORE
+from grader.intake.read import IntakeResult, read_submissions
+from grader.intake.times import with_times
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
-from grader.submissions.anonymous import anonymous, read_keys
-from grader.submissions.intake import IntakeResult, read_submissions
-from grader.submissions.student_folders import STORE
-from grader.submissions.times import with_times
 
 MOST_UNREAD = 20
 """Of more files that cannot be read a terminal shows the first."""

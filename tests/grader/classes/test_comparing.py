@@ -9,6 +9,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
+from grader.classes.compare import (
+    Comparison,
+    by_check,
+    compare_results,
+    compare_runs,
+    to_record,
+)
+from grader.classes.deciding import decided
+from grader.classes.decisions import Decisions, Extension, Whom
+from grader.classes.personal import CheckDecision, LateDays, Override
+from grader.classes.rows import all_results
+from grader.classes.same_work import is_same_work
 from grader.core.errors import UsageError
 from grader.core.records import (
     AssignmentResult,
@@ -20,18 +32,6 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
-from grader.classes.rows import all_results
-from grader.classes.compare import (
-    Comparison,
-    by_check,
-    compare_results,
-    compare_runs,
-    to_record,
-)
-from grader.classes.deciding import decided
-from grader.classes.decisions import Decisions, Extension, Whom
-from grader.classes.personal import CheckDecision, LateDays, Override
-from grader.classes.same_work import is_same_work
 from grader.reports.html.comparison import comparison_page
 from grader.reports.stability import stability_table
 from tests.grader.classes.conftest import STUDENTS

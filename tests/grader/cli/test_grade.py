@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.grading.seal_probe import sealed_launcher
-from grader.submissions.student_folders import JOURNAL
+from grader.intake.folders import JOURNAL
 from tests.grader.classes.conftest import files_in
 
 pytestmark = pytest.mark.slow

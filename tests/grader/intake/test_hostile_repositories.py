@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.submissions import git_process
-from grader.submissions.intake import read_submissions
+from grader.intake import git_process
+from grader.intake.read import read_submissions
 
 ONE = "def one():\n    return 1\n"
 WHO = "E <e@x.y>"

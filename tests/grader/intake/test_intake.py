@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from grader.core.errors import UsageError
-from grader.submissions import intake, platform_zips
-from grader.submissions.intake import read_submissions
-from grader.submissions.safe_zip import CLASS_CAPS
+from grader.intake import platform_zips
+from grader.intake import read as intake
+from grader.intake.read import read_submissions
+from grader.intake.safe_zip import CLASS_CAPS
 
 ONE = "def one():\n    return 1\n"
 TWO = "from first import one\n\n\ndef two():\n    return one() + 1\n"

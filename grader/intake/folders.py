@@ -7,10 +7,10 @@ from pathlib import Path
 
 from grader.core.errors import UsageError
 from grader.course.course import MANIFEST, WORK
-from grader.submissions.attempts import Attempt, stamp_of, stamps_in
+from grader.intake.attempts import Attempt, stamp_of, stamps_in
+from grader.intake.roster import Enrolled
 from grader.submissions.file_names import FORMS, plain_name
 from grader.submissions.moments import Times
-from grader.submissions.roster import Enrolled
 
 STORE, JOURNAL = "class.sqlite", "run.jsonl"
 """The files that show that a run wrote a folder: it is no student's."""

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from grader.submissions.attempts import stamp_of
-from grader.submissions.intake import read_submissions
+from grader.intake.attempts import stamp_of
+from grader.intake.read import read_submissions
 
 NOON = datetime(2027, 1, 31, 12, tzinfo=UTC)
 
