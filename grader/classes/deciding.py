@@ -23,8 +23,8 @@ from grader.core.records import (
     added,
 )
 from grader.course.course import Course
-from grader.grading.results import points
-from grader.grading.scoring import (
+from grader.judging.results import points
+from grader.judging.scoring import (
     added_up,
     days_late,
     exercise_score,

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from grader.core.language import _
 from grader.core.records import AssignmentResult, Result, added
-from grader.grading.scoring import is_undecided, score_of
+from grader.judging.scoring import is_undecided, score_of
 
 
 def not_lower(now: Result, earlier: Result | None) -> Result:

@@ -10,8 +10,8 @@ from typing import NotRequired, TypedDict
 from grader.core.kit import KIT_NAME
 from grader.core.records import AttemptScore, Points, Result, added
 from grader.course.course import Course
-from grader.grading.results import exact, points
-from grader.grading.scoring import total
+from grader.judging.results import exact, points
+from grader.judging.scoring import total
 
 SUMMARY_FORMAT = f"{KIT_NAME}/summary/2"
 UNDECIDED = "undecided"

@@ -36,10 +36,10 @@ from grader.core.records import Result
 from grader.core.versions import grader_hash, versions
 from grader.course.course import MANIFEST, Course
 from grader.course.outcome_parts import outcome_parts
-from grader.feedback.outcomes import summary_line
-from grader.grading.results import record_texts
 from grader.intake.folders import Student
 from grader.intake.roster import Enrolled
+from grader.judging.outcomes import summary_line
+from grader.judging.results import record_texts
 from grader.submissions.payload import Payload, read_payload
 
 Done = Iterator[tuple[Student, Result | str]]

@@ -21,8 +21,8 @@ from grader.core.records import AssignmentResult, Result
 from grader.core.text import hash_of
 from grader.core.versions import versions
 from grader.course.course import Course
-from grader.grading.results import has_something, parsed
-from grader.grading.scoring import nothing_handed_in, scored_alone
+from grader.judging.results import has_something, parsed
+from grader.judging.scoring import nothing_handed_in, scored_alone
 
 
 @dataclass(frozen=True, slots=True)

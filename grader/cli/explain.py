@@ -24,10 +24,10 @@ from grader.core.language import listed, use
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
 from grader.core.text import escaped, location_words
 from grader.course.course import Course, Exercise
-from grader.feedback.outcomes import ExerciseStatus, exercise_status
-from grader.grading.results import points, to_json
 from grader.intake.folders import Student
 from grader.intake.read import read_submissions, who_handed_in
+from grader.judging.outcomes import ExerciseStatus, exercise_status
+from grader.judging.results import points, to_json
 from grader.submissions.digests import digests
 from grader.submissions.faults import told
 from grader.submissions.submission import Submission, read_submission

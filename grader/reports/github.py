@@ -13,7 +13,7 @@ from grader.core.files import OutputFile, file_name
 from grader.core.language import _, listed, paragraph
 from grader.core.records import CheckResult, CodeLocation, ExerciseResult, Outcome, Result
 from grader.core.text import escaped, location_words
-from grader.feedback.outcomes import (
+from grader.judging.outcomes import (
     EMOJI,
     WORDS,
     check_head,
@@ -22,7 +22,7 @@ from grader.feedback.outcomes import (
     reported_checks,
     status_words,
 )
-from grader.grading.results import for_student, points
+from grader.judging.results import for_student, points
 from grader.reports.base import Checked, CheckedWork, GradedClass, score_line, shown
 from grader.submissions.protected_files import Change, Protection
 

@@ -11,7 +11,7 @@ from statistics import StatisticsError, correlation
 from grader.core.language import N_, _
 from grader.core.records import CheckResult, ExerciseResult, Mistake, Outcome, Result
 from grader.course.course import Course
-from grader.feedback.outcomes import ExerciseStatus, exercise_status
+from grader.judging.outcomes import ExerciseStatus, exercise_status
 
 TEACH_AGAIN = Fraction(1, 5)
 """From this share of a class on, a mistake is to be taught again."""

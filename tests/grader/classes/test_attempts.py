@@ -7,9 +7,9 @@ from functools import partial
 from itertools import chain
 
 import pytest
-from grader.grading.attempts import ClassAttempts, with_attempts
-from grader.grading.class_run import ClassRun
-from grader.grading.kept_outcomes import read_kept
+from grader.judging.attempts import ClassAttempts, with_attempts
+from grader.judging.class_run import ClassRun
+from grader.judging.kept_outcomes import read_kept
 from msgspec.structs import replace
 
 from grader.classes.decisions import Decisions, Exemption, Extension, Group, Whom

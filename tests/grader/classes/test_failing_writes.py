@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from grader.grading.journal import Journal
+from grader.judging.journal import Journal
 
 from grader.core.errors import UsageError
 

@@ -3,14 +3,14 @@
 from datetime import timedelta
 
 import pytest
-from grader.grading.kept_outcomes import Head
+from grader.judging.kept_outcomes import Head
 from msgspec.structs import replace
-from tests.grader.grading.test_decisions import COURSE, DUE, outcomes_of
+from tests.grader.judging.test_decisions import COURSE, DUE, outcomes_of
 
 from grader.classes.personal import NO_DECISIONS, LateDays, Override, Personal
 from grader.classes.policies import Policy, Try, counting
 from grader.core.records import Outcome
-from grader.grading.results import from_json, to_json
+from grader.judging.results import from_json, to_json
 
 F, G = "01_a/f", "01_a/g"
 HEAD = Head("01_a", "", {}, "", True, True, True, "")

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 from msgspec.structs import replace
-from tests.grader.grading.test_decisions import COURSE, outcomes_of
+from tests.grader.judging.test_decisions import COURSE, outcomes_of
 
 from grader.core.records import AttemptScore
 from grader.reports.attempts import Stuck, Tries, stuck, tries_until_solved
