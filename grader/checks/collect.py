@@ -36,6 +36,7 @@ from grader.core.kept import kept
 from grader.core.records import Visibility
 from grader.course.check_helpers import imported_helpers
 from grader.course.course import CHECKS, Course
+from grader.course.lost_exercises import require_listed
 
 FILES = {"test_visible.py": Visibility.VISIBLE, "test_hidden.py": Visibility.HIDDEN}
 FIXTURES = ("attempt", *(fixture.name for fixture in fields(Fixtures)))
@@ -111,6 +112,10 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
     mark = item.get_closest_marker("exercise")
     id_ = f"{item.path.parent.name}/{mark.args[0] if mark and mark.args else ''}"
     if id_ not in course.exercises:
+        name = id_.partition("/")[2]
+        for assignment in course.assignments:
+            if assignment.id == item.path.parent.name:
+                require_listed(assignment, course.paths(assignment).solution, [name])
         raise CourseError(f"{item.nodeid}: it is marked with no exercise of its assignment")
     visibility = FILES[item.path.name]
     if not (item.function.__doc__ or "").strip():
@@ -207,7 +212,7 @@ def _collected(
     collection = _Collection(course, helpers)
     code = _run_pytest(collection, files)
     if collection.problems:
-        raise CourseError(*collection.problems)
+        raise CourseError(*dict.fromkeys(collection.problems))
     if collection.faults:
         forget_checks(course.root / CHECKS, also_own=True)
         raise GraderFault("checks could not be collected: " + "; ".join(collection.faults))

@@ -16,7 +16,7 @@ from grader.core.errors import CourseError, UsageError
 from grader.core.records import Visibility
 from grader.course.course import Course
 from grader.course.toml_table import Table, did_you_mean, read_toml
-from grader.submissions.intake import IntakeResult
+from grader.intake.read import IntakeResult
 
 DECISIONS = "decisions.toml"
 MOST_DAYS = 366

@@ -3,6 +3,7 @@
 Titles, weights, points, and the sentences on known mistakes are put in when a result is made of them.
 """
 
+import hashlib
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 import msgspec
 from msgspec.structs import replace
 
+from grader.core.errors import UsageError
 from grader.core.kept import kept
 from grader.core.language import _, current
 from grader.core.records import (
@@ -105,12 +107,14 @@ def unpacked(data: bytes) -> AssignmentOutcome:
     """An outcome from what was stored.
 
     Raises:
-        ValueError: when it is not one.
+        UsageError: when it is not one.
     """
     try:
         return _decoder.decode(zlib.decompress(data))
-    except zlib.error as error:
-        raise ValueError(str(error)) from error
+    except (zlib.error, msgspec.DecodeError) as error:
+        raise UsageError(
+            f"An outcome in class.sqlite cannot be read ({error}). Run the command with --force."
+        ) from error
 
 
 # From a result.
@@ -213,7 +217,9 @@ def declared_by(course: Course, assignment: Assignment) -> Declared:
         return msgspec.json.encode(Declared(checks, mistakes))
 
     points = [[exercise.id, exercise.points] for exercise in assignment.exercises]
-    key = [everything_of(course, assignment), points, current()]
+    catalogues = sorted((course.translations / current()).rglob("*.mo"))
+    words = [hashlib.sha256(path.read_bytes()).hexdigest() for path in catalogues]
+    key = [everything_of(course, assignment), points, current(), words]
     return msgspec.json.decode(kept("declared", key, make, most=256), type=Declared)
 
 

@@ -38,9 +38,9 @@ from grader.course.course import MANIFEST, Course
 from grader.course.outcome_parts import outcome_parts
 from grader.feedback.outcomes import summary_line
 from grader.grading.results import record_texts
+from grader.intake.folders import Student
+from grader.intake.roster import Enrolled
 from grader.submissions.payload import Payload, read_payload
-from grader.submissions.roster import Enrolled
-from grader.submissions.student_folders import Student
 
 Done = Iterator[tuple[Student, Result | str]]
 Grade = Callable[[RunSettings, Sequence[Student]], Done]

@@ -21,11 +21,11 @@ from grader.grading.submission_grader import (
     outcomes,
     undecided,
 )
+from grader.intake.folders import Student
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.file_names import unread_files
 from grader.submissions.payload import Payload
-from grader.submissions.student_folders import Student
 from grader.submissions.submission import Reading, Submission, read_submission
 
 TRIES = 2

@@ -161,7 +161,7 @@ def _solved_before(course: Course) -> set[str]:
 def _read(course: Course, path: Path, options: CheckOptions) -> Submission:
     if not options.as_graded:
         return read_submission(course, path, "me")
-    from grader.submissions.packing import as_handed_in
+    from grader.progress.packing import as_handed_in
 
     return as_handed_in(course, path, "me")
 

@@ -105,6 +105,8 @@ def _print_total(out: Console, result: Result, view: View) -> None:
     passed = sum(check.outcome is Outcome.PASSED for check in counted)
     if result.undecided:
         sentence = _("A check could not be judged: the score is undecided.")
+        if any(part.score is None and not part.exercises for part in result.assignments):
+            sentence = _("Not all of your work could be read: the score is undecided.")
         out.print(Text(sentence, style="bold magenta"))
         return
     earned = score_words(points(result.score), result.max_score)

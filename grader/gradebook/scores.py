@@ -13,8 +13,8 @@ from grader.gradebook.comments import comment
 from grader.gradebook.store import transaction
 from grader.grading.results import for_student
 from grader.grading.scoring import days_late, late_factor, rounded
+from grader.intake.roster import Enrolled
 from grader.release.stubs import grade_id
-from grader.submissions.roster import Enrolled
 
 
 def write_student(

@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
-
-from grader.course.course import load_course
 from grader.grading.class_run import ClassRun
+
 from grader.classes.worker import Worker, grade_student
+from grader.course.course import load_course
+from grader.intake.folders import Student
 from grader.sessions.launchers import WarmParent
-from grader.submissions.student_folders import Student
 
 HANGS = "{}\n\ndef double(x):\n    import collections, itertools\n    collections.deque(itertools.repeat(0), maxlen=0)\n"
 
@@ -34,7 +34,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, {root!r})
-from grader.submissions.student_folders import Student
+from grader.intake.folders import Student
 from grader.classes.worker import grade_student
 from grader.course.course import load_course
 from grader.grading.submission_grader import full_grader

@@ -33,19 +33,19 @@ import psutil
 from classes import KINDS, make_class
 
 from grader.checks.answer_cache import AnswerCacheSession
-from grader.core.errors import GraderFault
-from grader.course.course import MANIFEST, Course, load_course
-from grader.classes.rows import write_student, written
 from grader.classes.process_pool import grade_locally
+from grader.classes.rows import write_student, written
 from grader.classes.run_settings import RunSettings
-from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade
 from grader.classes.worker import Worker
 from grader.classes.workers import new_worker
+from grader.core.errors import GraderFault
+from grader.course.course import MANIFEST, Course, load_course
+from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade
+from grader.intake.folders import Student
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import Frame, decode_header, encode, split, unbatched
 from grader.sessions.base import OwnFrame
 from grader.sessions.child import ChildSession
-from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
 
 ROOT = Path(__file__).parents[2]

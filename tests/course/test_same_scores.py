@@ -18,15 +18,15 @@ import torch
 from nbformat import v4
 
 from grader.checks.fixtures import live_environment
+from grader.classes.worker import grade_student
 from grader.core.records import Outcome, Result
 from grader.course.course import Assignment, Course
 from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
 from grader.grading.results import to_json
 from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader, grade
-from grader.classes.worker import grade_student
+from grader.intake.folders import read_class
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
-from grader.submissions.student_folders import read_class
 from grader.submissions.submission import read_submission
 
 pytestmark = pytest.mark.xdist_group("same scores")

@@ -12,6 +12,9 @@ from typing import ClassVar
 import pytest
 
 from grader.checks.collect import collect
+from grader.classes.records import open_records
+from grader.classes.run import ClassRun
+from grader.classes.store import STORE, Store
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -22,10 +25,7 @@ from grader.core.records import (
 )
 from grader.course.course import CHECKS, MANIFEST, load_course
 from grader.course.outcome_parts import outcome_parts
-from grader.classes.records import open_records
-from grader.classes.run import ClassRun
-from grader.classes.store import STORE, Store
-from grader.submissions.student_folders import Student
+from grader.intake.folders import Student
 
 STUDENTS = [f"student-{number:02}" for number in range(20)]
 IDS = ("01_scores", "02_mixture")

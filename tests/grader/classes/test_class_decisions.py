@@ -10,9 +10,9 @@ from functools import partial
 
 import pytest
 
-from grader.core.records import Result
 from grader.classes.decisions import Decisions, Exemption, Extension, Group, Whom
 from grader.classes.personal import CheckDecision, LateDays, Override
+from grader.core.records import Result
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
 from tests.grader.classes.conftest import STUDENTS, Killed

@@ -9,6 +9,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
+from grader.classes.compare import (
+    Comparison,
+    by_check,
+    compare_results,
+    compare_runs,
+    to_record,
+)
+from grader.classes.deciding import decided
+from grader.classes.decisions import Decisions, Extension, Whom
+from grader.classes.personal import CheckDecision, LateDays, Override
+from grader.classes.records import open_records
+from grader.classes.same_work import is_same_work
 from grader.core.errors import UsageError
 from grader.core.records import (
     AssignmentResult,
@@ -20,18 +32,6 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
-from grader.classes.records import open_records
-from grader.classes.compare import (
-    Comparison,
-    by_check,
-    compare_results,
-    compare_runs,
-    to_record,
-)
-from grader.classes.deciding import decided
-from grader.classes.decisions import Decisions, Extension, Whom
-from grader.classes.personal import CheckDecision, LateDays, Override
-from grader.classes.same_work import is_same_work
 from grader.reports.html.comparison import comparison_page
 from grader.reports.stability import stability_table
 from tests.grader.classes.conftest import STUDENTS
@@ -260,7 +260,7 @@ def test_the_same_work_ends_the_same_way_or_checks_are_named(make, tmp_path):
         "1 check ended otherwise, although course, seed and versions are the same:"
     )
     assert named == f"  {id_}: {STUDENTS[3]}"
-    rows = [*csv.DictReader(stability_table(*(open_records(out).results() for out in (run.out, again))).splitlines())]
+    rows = [*csv.DictReader(stability_table(*([*open_records(out).results()] for out in (run.out, again))).splitlines())]
     row = next(row for row in rows if row["check"] == "test_other_queries_and_keys")
     assert (row["students"], row["same_work"], row["ended_otherwise"], row["who"]) == (
         *("20", "20", "1", STUDENTS[3]),
@@ -308,7 +308,7 @@ def test_work_that_changed_is_not_the_same(make):
     other.run()
     found = compared(run.out, other.out)
     assert found.same_work.lines == ("Nobody's work is known to be the same in both runs.",)
-    table = stability_table(*(open_records(out).results() for out in (run.out, other.out)))
+    table = stability_table(*([*open_records(out).results()] for out in (run.out, other.out)))
     assert {row["same_work"] for row in csv.DictReader(table.splitlines())} == {"0"}
 
 

@@ -11,6 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from grader.classes.deciding import decided
+from grader.classes.decisions import Decisions, Exemption, ExerciseSet, Extension, Whom
+from grader.classes.late_days import LateWork, days_to_spend
+from grader.classes.personal import CheckDecision, LateDays, Override
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -20,10 +24,6 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
-from grader.classes.deciding import decided
-from grader.classes.decisions import Decisions, Exemption, ExerciseSet, Extension, Whom
-from grader.classes.late_days import LateWork, days_to_spend
-from grader.classes.personal import CheckDecision, LateDays, Override
 from grader.grading.results import for_student, from_json, to_json
 from grader.grading.scoring import late_factor, rounded, scored
 

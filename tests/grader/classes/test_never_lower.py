@@ -6,10 +6,10 @@ from decimal import Decimal
 import pytest
 from msgspec.structs import replace
 
-from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.classes.compare import compare_runs
 from grader.classes.never_lower import not_lower
 from grader.classes.records import open_records
+from grader.core.records import AssignmentResult, ExerciseResult, Result
 
 NOTE = "The score of an earlier run is kept, because it is higher."
 

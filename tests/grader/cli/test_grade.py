@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.grading.seal_probe import sealed_launcher
-from grader.submissions.student_folders import JOURNAL
+from grader.intake.folders import JOURNAL
 from tests.grader.classes.conftest import files_in
 
 pytestmark = pytest.mark.slow
@@ -518,6 +518,32 @@ def test_a_reference_that_fails_leaves_scores_undecided(grade, out, edit):
     assert "keys.nothing" not in json.dumps(record(out, "bo", "feedback"))
 
 
+@pytest.mark.parametrize("most_rows", [100, 1], ids=["table", "large class"])
+def test_a_file_that_is_no_text_is_named_on_the_screen(grade, out, work, monkeypatch, most_rows):
+    """In a class of any size: it is undecided, never a zero."""
+    monkeypatch.setattr("grader.cli.grade.MOST_ROWS", most_rows)
+    (work("bo") / "scores.py").write_bytes(b"PK\x03\x04" + bytes(100))
+    ran = grade()
+    line = (
+        "UNDECIDED, bo, 01_scores: scores.py cannot be read: it is not text in UTF-8, CP1252; open it, "
+        "and save it again as UTF-8."
+    )
+    assert (ran.code, ran.lines[-1]) == (3, line)
+    assert [row[1] for row in rows(out)[1:]] == ["6", "undecided", ""]
+    assert grade("--quiet", "--force").err == f"{line}\n"
+
+
+def test_a_file_in_an_old_encoding_is_graded(grade, out, work):
+    """Its student reads what it was taken for."""
+    path = work("bo") / "scores.py"
+    path.write_bytes(NOT_SCALED.encode() + "# größe\n".encode("cp1252"))
+    ran = grade()
+    assert (ran.code, rows(out)[2][1]) == (0, "0.8")
+    assert record(out, "bo", "feedback")["assignments"][0]["notes"] == [
+        "scores.py does not say its encoding and was read as CP1252. Save it as UTF-8."
+    ]
+
+
 def test_a_check_that_breaks_on_an_answer_touches_only_whom_it_judged(grade, out, edit):
     """Also while it is tried on known mistakes."""
     old = 'judge(student.call("scores", queries, keys).value,'
@@ -703,12 +729,17 @@ def test_what_this_machine_cannot_read_is_undecided_and_no_zero(
     with monkeypatch.context() as patched:
         patched.setattr(Path, method, refuse)
         ran = grade("--seed", "1")
-    assert (ran.code, ran.lines[-1]) == (3, "UNDECIDED, the grader failed: dot")
+    name = "01_scores/scores.py" if method == "read_bytes" else "01_scores"
+    why = (
+        f"{name} cannot be read on this machine: Permission denied. Make it readable, with `chmod -R "
+        f"u+rX {name}` for example, and run the same command again."
+    )
+    assert (ran.code, ran.lines[-1]) == (3, f"UNDECIDED, dot, 01_scores: {why}")
     (row,) = [row for row in rows(out) if row[0] == "dot"]
     assert row[1:4] == ["undecided", "6", "undecided"]
     first, second = record(out, "dot")["assignments"]
     assert first["score"] is None
-    assert first["notes"][-1].endswith("cannot be read on this machine: Permission denied.")
+    assert first["notes"][-1] == why
     assert (second["score"], [row[0] for row in rows(out)[1:]]) != (None, [])
     assert grade("--seed", "1").code == 0
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.classes.rows import Row
 from grader.cli.tables import class_summary, defect_lines
 from grader.course.course import load_course
-from grader.classes.rows import Row
 
 
 @pytest.mark.parametrize(

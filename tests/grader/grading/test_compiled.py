@@ -8,18 +8,18 @@ import pytest
 
 from grader.checks import collect as collecting
 from grader.checks.run import Check
+from grader.classes.run_settings import RunSettings
+from grader.classes.worker import Worker
 from grader.core import kept
 from grader.core.kept import CACHE_VARIABLE
 from grader.course.course import load_course
 from grader.course.misconceptions import all_misconceptions
 from grader.grading.known_mistakes import LiveMistakes
 from grader.grading.results import to_json
-from grader.classes.run_settings import RunSettings
 from grader.grading.submission_grader import Scope
-from grader.classes.worker import Worker
+from grader.intake.folders import Student
 from grader.release.recorder import record
 from grader.sessions.launchers import Launcher
-from grader.submissions.student_folders import Student
 
 SCORES = "def scores(queries, keys):\n    return {}\n"
 RIGHT = """def scores(queries, keys):

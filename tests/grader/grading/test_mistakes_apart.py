@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 from grader.checks.fixtures import live_environment
+from grader.classes.run_settings import RunSettings
+from grader.classes.worker import Worker
 from grader.core.errors import NoProcessFault
 from grader.course.course import Limits, load_course
 from grader.feedback.diagnosis import BY_CHANCE
 from grader.grading.known_mistakes import LiveMistakes
-from grader.classes.run_settings import RunSettings
 from grader.grading.submission_grader import Scope, full_grader
-from grader.classes.worker import Worker
+from grader.intake.folders import Student
 from grader.sessions.launchers import Launcher
-from grader.submissions.student_folders import Student
 
 pytestmark = [
     pytest.mark.slow,

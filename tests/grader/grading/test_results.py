@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from grader.classes.rows import row_of
 from grader.core.records import (
     RESULT_FORMAT,
     AssignmentResult,
@@ -21,7 +22,6 @@ from grader.core.records import (
     Result,
     Visibility,
 )
-from grader.classes.rows import row_of
 from grader.grading.results import for_student, from_json, is_handed_in, points, to_json
 
 SECRET = "expected 0.1234 for the secret input"

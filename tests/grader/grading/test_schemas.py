@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grader.grading.journal import JOURNAL, Journal, RunIdentity
 from msgspec.structs import replace
 
+from grader.classes.compare import Comparison, compare_results, to_record
+from grader.classes.rows import Coverage, due_summary, row_of, summary
+from grader.classes.schemas import SCHEMAS, schema
 from grader.cli.edge import ExitCode
 from grader.core.records import (
     AssignmentResult,
@@ -27,11 +31,7 @@ from grader.core.records import (
     Result,
     Visibility,
 )
-from grader.classes.rows import Coverage, due_summary, row_of, summary
-from grader.classes.compare import Comparison, compare_results, to_record
-from grader.grading.journal import JOURNAL, Journal, RunIdentity
 from grader.grading.results import for_student, to_json
-from grader.classes.schemas import SCHEMAS, schema
 
 PICTURE = Picture(
     *("the result", ((1.0, 0.0),), (("nan", 0.0),), ((True, False),), (0, 0)),

@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from grader.classes.rows import row_of
+from grader.classes.tables import scores_csv
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -23,8 +25,6 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
-from grader.classes.rows import row_of
-from grader.classes.tables import scores_csv
 from grader.grading.scoring import (
     days_late,
     exercise_score,

@@ -11,9 +11,9 @@ from typing import Any
 
 from grader.core.errors import UsageError
 from grader.course.course import Course
-from grader.submissions.intake import IntakeResult
+from grader.intake.read import IntakeResult
+from grader.intake.roster import Enrolled, find_enrolled, read_roster
 from grader.submissions.moments import BY_CANVAS, BY_FILE, BY_MOODLE, Moment, parsed
-from grader.submissions.roster import Enrolled, find_enrolled, read_roster
 
 MOODLES = (
     *("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %I:%M %p", "%d %B %Y, %H:%M"),

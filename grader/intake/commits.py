@@ -7,12 +7,12 @@ from pathlib import Path
 from grader.core.errors import UsageError
 from grader.core.text import clean
 from grader.course.course import WORK, Assignment, Course
-from grader.submissions.attempts import Arrived, attempts_of
-from grader.submissions.git_process import UnreadableError
-from grader.submissions.history import Commit, Repository, opened
+from grader.intake.attempts import Arrived, attempts_of
+from grader.intake.folders import Student
+from grader.intake.git_process import UnreadableError
+from grader.intake.history import Commit, Repository, opened
+from grader.intake.repositories import Clones
 from grader.submissions.moments import BY_GIT, Moment
-from grader.submissions.repositories import Clones
-from grader.submissions.student_folders import Student
 
 
 def with_history(

@@ -8,9 +8,9 @@ from itertools import takewhile
 from pathlib import Path
 
 from grader.course.course import MANIFEST, WORK, Assignment, Course
+from grader.intake.roster import Enrolled, is_folder_name
 from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.file_names import copy_code
-from grader.submissions.roster import Enrolled, is_folder_name
 
 Clones = Sequence[tuple[Path, Assignment | None]]
 """A student's repositories, each with the one assignment that it is of, if it is of one only."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from grader.core.errors import UsageError
 from grader.core.files import table, write_whole
 from grader.core.text import clean
-from grader.submissions.intake import IntakeResult
-from grader.submissions.roster import Enrolled
+from grader.intake.read import IntakeResult
+from grader.intake.roster import Enrolled
 
 COLUMNS = ("number", "student", "name", "login", "email")
 PLAIN = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,19}")

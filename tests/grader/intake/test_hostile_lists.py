@@ -5,15 +5,15 @@ from datetime import UTC, datetime
 
 import pytest
 
+from grader.classes.regrade_requests import read_requests, states
 from grader.core.errors import UsageError
 from grader.core.files import table
-from grader.classes.regrade_requests import read_requests, states
-from grader.submissions.anonymous import numbers_of, read_keys
-from grader.submissions.intake import IntakeResult
+from grader.intake.anonymous import numbers_of, read_keys
+from grader.intake.folders import Student
+from grader.intake.read import IntakeResult
+from grader.intake.roster import Enrolled
+from grader.intake.times import with_times
 from grader.submissions.moments import parsed
-from grader.submissions.roster import Enrolled
-from grader.submissions.student_folders import Student
-from grader.submissions.times import with_times
 
 HUGE = "x" * 140_000
 DEEP = "[" * 100_000

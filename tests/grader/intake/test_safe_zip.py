@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.submissions.safe_zip import (
+from grader.intake.safe_zip import (
     CLASS_CAPS,
     MIB,
     STUDENT_CAPS,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.submissions import git_process
-from grader.submissions.intake import read_submissions
+from grader.intake import git_process
+from grader.intake.read import read_submissions
 
 ONE = "def one():\n    return 1\n"
 WHO = "E <e@x.y>"
@@ -409,5 +409,7 @@ def test_a_folder_of_git_that_cannot_be_read_leaves_its_student_undecided(
     monkeypatch.setattr(os, "scandir", refuse)
     with read_submissions(course, tmp_path / "class", history=True) as arrived:
         eve, honest = arrived.students
-        assert eve.refused == "objects cannot be read (Permission denied)"
+        assert eve.refused.startswith(
+            "objects cannot be read (Permission denied): make it readable"
+        )
         assert (honest.refused, len(honest.attempts)) == ("", 1)

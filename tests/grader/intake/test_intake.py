@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from grader.core.errors import UsageError
-from grader.submissions import intake, platform_zips
-from grader.submissions.intake import read_submissions
-from grader.submissions.safe_zip import CLASS_CAPS
+from grader.intake import platform_zips
+from grader.intake import read as intake
+from grader.intake.read import read_submissions
+from grader.intake.safe_zip import CLASS_CAPS
 
 ONE = "def one():\n    return 1\n"
 TWO = "from first import one\n\n\ndef two():\n    return one() + 1\n"
@@ -408,3 +409,111 @@ def test_a_plain_folder_is_read_as_ever(small_course, tmp_path) -> None:
         (tmp_path / "class" / name).mkdir(parents=True)
     with read_submissions(small_course, tmp_path / "class") as arrived:
         assert [student.id for student in arrived.students] == ["ada-x", "ada-y"]
+
+
+# The wrong folder.
+
+
+@pytest.fixture
+def refusal(small_course, tmp_path):
+    """Writes files, and answers with which sentence one of the folders is refused."""
+
+    def refused(folder: str, *files: str) -> str:
+        for name in files:
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("def one():\n    return 1\n", "utf-8")
+        with pytest.raises(UsageError) as caught, read_submissions(small_course, tmp_path / folder):
+            pass
+        return str(caught.value).replace(f"{tmp_path}/", "")
+
+    return refused
+
+
+CLASS = [f"term/handed/{who}/01_first/first.py" for who in ("ada", "bo", "cem")]
+STUDENTS = "Give the folder with one folder per student."
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        [],
+        ["term/d/first.py"],
+        ["term/d/01_first/first.py", "term/notes/plan.py", "term/g1/class.sqlite"],
+        ["term/g1/run.jsonl", "term/d/d1/01_first/first.py"],
+    ],
+    ids=["alone", "a file", "a student's", "an output"],
+)
+def test_the_folder_above_a_class_is_refused(refusal, beside):
+    """Also where other folders lie beside it, some of which look like students'."""
+    sentence = "term holds a class, not students. Did you mean term/handed?"
+    assert refusal("term", *CLASS, *beside) == sentence
+
+
+def test_who_packed_their_work_in_folders_is_a_student(small_course, tmp_path):
+    """One folder or two of them beside the folders of others, and any number of attempts."""
+    files = ["ada/01_first/first.py", "bo/01_first/first.py"]
+    files += ["cem/homework/01_first/first.py"]
+    files += [f"dee/{name}/01_first/first.py" for name in ("draft", "final")]
+    files += [f"eve/2027-01-{day}T12-00-00/01_first/first.py" for day in (10, 11, 12, 13)]
+    for name in files:
+        (tmp_path / "class" / name).parent.mkdir(parents=True)
+        (tmp_path / "class" / name).write_text("def one():\n    return 1\n", "utf-8")
+    with read_submissions(small_course, tmp_path / "class") as arrived:
+        assert [student.id for student in arrived.students] == ["ada", "bo", "cem", "dee", "eve"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "files", "sentence"),
+    [
+        (
+            "out",
+            ["out/class.sqlite"],
+            f"out is what an earlier `grader grade` wrote, not what students handed in. {STUDENTS}",
+        ),
+        (
+            "out/results",
+            ["out/run.jsonl", "out/results/ada.json"],
+            "out/results is what an earlier `grader grade` wrote, not what students handed in. "
+            f"{STUDENTS}",
+        ),
+        (
+            "copy",
+            ["copy/course.toml", "copy/assignments/01_first/first.py"],
+            "copy is a course or a copy of one: course.toml lies in it. Give the folder with one folder "
+            "per student, or copy/assignments for what one student wrote in this copy.",
+        ),
+        (
+            "nb",
+            ["nb/submitted/ada/01_first/first.py", "nb/source/01_first/first.py"],
+            "nb is a folder of nbgrader's, with what students handed in and more beside it. Give "
+            "nb/submitted.",
+        ),
+        (
+            "nb/release",
+            ["nb/submitted/ada/01_first/first.py", "nb/release/01_first/first.py"],
+            "nb/release is what nbgrader keeps beside the work of students. Give nb/submitted.",
+        ),
+        (
+            "exchange/outbound",
+            ["exchange/outbound/01_first/first.py", "exchange/inbound/x/first.py"],
+            "exchange/outbound is what nbgrader keeps beside the work of students. Give exchange/inbound.",
+        ),
+        (
+            "class/ada/01_First (1)",
+            ["class/ada/01_First (1)/first.py"],
+            "class/ada/01_First (1) is the folder of one assignment. Give the student's folder, class/ada, "
+            "or the class's.",
+        ),
+        (
+            "class/ada/2027-01-31T12-00-00",
+            ["class/ada/2027-01-31T12-00-00/01_first/first.py"],
+            "class/ada/2027-01-31T12-00-00 is one of several attempts. Give the student's folder, "
+            "class/ada, or the class's.",
+        ),
+    ],
+    ids=["output", "results", "course", "nbgrader", "release", "outbound", "assignment", "attempt"],
+)
+def test_what_no_student_handed_in_is_refused(refusal, folder, files, sentence):
+    """With what it seems to be, and what to give instead."""
+    assert refusal(folder, *files) == sentence

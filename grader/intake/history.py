@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
+from grader.intake.git_process import Git, UnreadableError
 from grader.submissions.file_names import FORMS, MOST_FILES
-from grader.submissions.git_process import Git, UnreadableError
 from grader.submissions.moments import parsed
 from grader.submissions.payload import MOST_BYTES
 

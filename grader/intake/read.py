@@ -15,10 +15,10 @@ from pathlib import Path
 
 from grader.core.errors import UsageError
 from grader.course.course import Course
-from grader.submissions.attempts import Attempt, exchanged, stamped
-from grader.submissions.commits import with_commit_times, with_history
-from grader.submissions.faults import FAULTS, in_words
-from grader.submissions.platform_zips import (
+from grader.intake.attempts import Attempt, exchanged, stamped
+from grader.intake.commits import with_commit_times, with_history
+from grader.intake.folders import Student, read_class
+from grader.intake.platform_zips import (
     Upload,
     check_class,
     innermost,
@@ -27,10 +27,10 @@ from grader.submissions.platform_zips import (
     ungraded,
     uploads_of,
 )
-from grader.submissions.repositories import Repositories, repositories
-from grader.submissions.roster import Enrolled, find_enrolled, read_roster
-from grader.submissions.safe_zip import CLASS_CAPS, Archive, open_archive
-from grader.submissions.student_folders import Student, read_class
+from grader.intake.repositories import Repositories, repositories
+from grader.intake.roster import Enrolled, find_enrolled, read_roster
+from grader.intake.safe_zip import CLASS_CAPS, Archive, open_archive
+from grader.submissions.faults import FAULTS, in_words
 
 MAX_NAME = 80
 MOST_LEFT_OUT = 20

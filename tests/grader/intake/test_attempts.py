@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from grader.submissions.attempts import contents, stamp_of
-from grader.submissions.intake import read_submissions
+from grader.intake.attempts import stamp_of
+from grader.intake.read import read_submissions
 
 NOON = datetime(2027, 1, 31, 12, tzinfo=UTC)
 
@@ -136,21 +136,6 @@ def test_a_name_with_plus_is_no_exchange(put, read):
     put("ada+bo+cem/01_first/first.py")
     put("dee/01_first/first.py")
     assert [*read()[0]] == ["ada+bo+cem", "dee"]
-
-
-def test_what_outcomes_can_depend_on(put, small_course, tmp_path):
-    """An assignment's own files, and those of assignments that they mention."""
-    put("ada/01_first/first.py")
-    put("ada/02_second/second.py", "from first import one\n")
-    before = contents(small_course, tmp_path / "class/ada")
-    put("ada/02_second/second.py", "from first import one  # so\n")
-    second = contents(small_course, tmp_path / "class/ada")
-    put("ada/01_first/first.py", "def one():\n    return 2\n")
-    first = contents(small_course, tmp_path / "class/ada")
-    assert before["01_first"] == second["01_first"] != first["01_first"]
-    assert len({one["02_second"] for one in (before, second, first)}) == 3
-    put("ada/helpers.py", "")
-    assert contents(small_course, tmp_path / "class/ada")["01_first"] != first["01_first"]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.language import _
 from grader.course.course import PICTURE, Course
-from grader.submissions.intake import read_submissions
+from grader.intake.read import read_submissions
 from grader.submissions.submission import Submission, read_submission
 
 EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -3,7 +3,7 @@
 import pytest
 
 from grader.core.errors import UsageError
-from grader.submissions.roster import Enrolled, find_enrolled, read_roster, spellings
+from grader.intake.roster import Enrolled, find_enrolled, read_roster, spellings
 
 CANVAS = """\
 Student,ID,SIS User ID,SIS Login ID,Section,Quiz (12)

@@ -14,9 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from grader.course.course import WORK, Course
-from grader.submissions.file_names import plain_name
-from grader.submissions.payload import MOST_IN_ALL
-from grader.submissions.safe_zip import (
+from grader.intake.safe_zip import (
     MIB,
     STUDENT_CAPS,
     TIMESTAMP,
@@ -24,6 +22,8 @@ from grader.submissions.safe_zip import (
     ArchiveError,
     open_archive,
 )
+from grader.submissions.file_names import plain_name
+from grader.submissions.payload import MOST_IN_ALL
 
 CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<id>\d+)_\d+_(?P<file>.+)")
 MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_\w+?_?(?:_(?P<file>.+))?")

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from grader.core.errors import UsageError
-from grader.submissions.attempts import Attempt
-from grader.submissions.intake import IntakeResult
+from grader.intake.attempts import Attempt
+from grader.intake.folders import Student
+from grader.intake.read import IntakeResult
+from grader.intake.roster import Enrolled, read_roster
+from grader.intake.times import with_times
 from grader.submissions.moments import Moment
-from grader.submissions.roster import Enrolled, read_roster
-from grader.submissions.student_folders import Student
-from grader.submissions.times import with_times
 
 ZONE = timezone(timedelta(hours=1))
 WORKSHEET = (

@@ -10,14 +10,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 
 from grader.course.course import Course
+from grader.submissions.digests import digests
 from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.file_names import FORMS, TIMESTAMP, copy_code, plain_name
 from grader.submissions.moments import BY_FOLDER, Moment, parsed
-from grader.submissions.payload import Payload, read_payload
 
 STAMP = re.compile(
     r"(?P<day>\d{4}-?\d\d-?\d\d)[T _](?P<time>\d\d[:.-]?\d\d([:.-]?\d\d)?)(?P<part>\.\d+)?(?P<zone>.*)"
@@ -27,10 +27,6 @@ EXCHANGED = re.compile(
     r"(?P<student>[^+.][^+]*)\+(?P<assignment>[^+]+)\+(?P<stamp>[^+]+)(\+[^+]*)?"
 )
 """A folder of nbgrader's exchange, and of ngshare's: whose, of what, and when."""
-
-
-KNOWN = 100_000
-"""Of texts up to so many bytes it is remembered what they mention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,50 +192,12 @@ def attempts_of(arrived: Iterable[Arrived], scratch: Callable[[], Path]) -> tupl
 
 
 def contents(course: Course, path: Path) -> dict[str, str]:
-    """By assignment, a fingerprint of all that its outcomes can depend on in a student's folder.
-
-    That is its own files, those of no assignment, and those of assignments whose module these
-    mention; all files where it has none of its own.
-
-    Args:
-        course: the course.
-        path: the student's folder.
+    """By assignment, a digest of all that its outcomes can depend on in a student's folder.
 
     Raises:
-        OSError: when a file cannot be read.
+        OSError: when the folder cannot be read.
     """
-    files = [f for f in read_payload(path, "").files if Path(f[0]).name != TIMESTAMP]
-    modules = {a.module: a.id for a in course.assignments}
-    own: dict[str, list[tuple[str, bytes, int]]] = defaultdict(list)
-    for file in files:
-        name = Path(file[0])
-        folder = plain_name(name.parts[0]) if len(name.parts) > 1 else ""
-        own[folder if folder in course.by_id else modules.get(plain_name(name.stem), "")].append(
-            file
-        )
-    names = tuple(modules)
-    texts = {id_: b"\0".join(data for _, data, _ in found) for id_, found in own.items()}
-    mentions = {
-        id_: {modules[name] for name in _mentioned(names, text)} for id_, text in texts.items()
-    }
-    digests = {}
-    for id_ in course.by_id:
-        needed = _closure({id_, ""}, mentions) if own[id_] else {*own}
-        depends = tuple(file for one in sorted(needed) for file in own[one])
-        digests[id_] = Payload("", is_single=False, files=depends).fingerprint
-    return digests
-
-
-def _mentioned(modules: tuple[str, ...], text: bytes) -> tuple[str, ...]:
-    return _known_mentions(modules, text) if len(text) < KNOWN else _mentions(modules, text)
-
-
-def _mentions(modules: tuple[str, ...], text: bytes) -> tuple[str, ...]:
-    return tuple(module for module in modules if module.encode() in text)
-
-
-_known_mentions = lru_cache(maxsize=200)(_mentions)
-"""One attempt has most texts of the one before."""
+    return dict(digests(course, path).by_assignment)
 
 
 def _is_folder(entry: "os.DirEntry[str]") -> bool:
@@ -248,11 +206,3 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
         return entry.is_dir()
     except OSError:
         return False
-
-
-def _closure(first: set[str], mentions: Mapping[str, set[str]]) -> set[str]:
-    found, new = set(first), set(first)
-    while new:
-        new = {other for one in new for other in mentions.get(one, ())} - found
-        found |= new
-    return found
