@@ -78,7 +78,7 @@ class Deciding:
             dated = self.assignments(outcomes.assignments)
         elif personal.overrides:
             missing = tuple(map(nothing_handed_in, course.assignments))
-            outcomes = replace(outcomes, submitted=True, assignments=missing)
+            outcomes = structs.replace(outcomes, submitted=True, assignments=missing)
             dated = self.assignments(missing)
         else:
             counting = (

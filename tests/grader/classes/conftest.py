@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import pytest
 
+from grader.classes.records import open_records
 from grader.classes.run import ClassRun
 from grader.classes.store import STORE, Store
 from grader.core.records import (
@@ -145,6 +146,10 @@ class Class:
         """Change an assignment's checks."""
         with (self.course / HIDDEN.format(assignment)).open("a") as file:
             file.write("HARDER = 1\n")
+
+    def results(self):
+        """Everybody's results, as they are written."""
+        return [*open_records(self.out).results()]
 
     def files(self):
         """What is written, by name; the store aside."""
