@@ -17,7 +17,7 @@ from typing import Protocol
 from grader.classes.arrive import Arrival, Conditions, Reader, changed_conditions, keys_of
 from grader.classes.decisions import NONE, Decisions
 from grader.classes.files import Files
-from grader.classes.outcomes import AssignmentOutcome, Words, failed, outcomes_of
+from grader.classes.outcomes import AssignmentOutcome, Words, failed, not_handed_in, outcomes_of
 from grader.classes.personal import Personal
 from grader.classes.policies import Policy
 from grader.classes.records import Records, feedback_path, record_path
@@ -330,7 +330,7 @@ class _Run:
         if isinstance(found, str):
             return {key: failed(id_, found) for id_, key in keys.items()}
         outcomes = outcomes_of(found)
-        return {key: outcomes[id_] for id_, key in keys.items()}
+        return {key: outcomes.get(id_) or not_handed_in(id_) for id_, key in keys.items()}
 
     # Scores, and what is written of them.
 
