@@ -115,25 +115,25 @@ def _record_text(result: Result, lines: dict[int, str]) -> str:
             assignments=(),
         )
     )
-    return f"{_closed(head, ' ', parts)}\n"
+    return f"{_filled(head, 'assignments', ' ', parts)}\n"
 
 
 def _assignment_text(part: AssignmentResult) -> str:
     head = _json(replace(part, exercises=()))
-    return _closed(head, "  ", map(_exercise_text, part.exercises))
+    return _filled(head, "exercises", "  ", map(_exercise_text, part.exercises))
 
 
 def _exercise_text(one: ExerciseResult) -> str:
     if not one.checks:
         return _json(one)
     checks = _json(one.checks)[1:-1].replace('}, {"id": "', '},\n   {"id": "')
-    return _closed(_json(replace(one, checks=())), "   ", [checks])
+    return _filled(_json(replace(one, checks=())), "checks", "   ", [checks])
 
 
-def _closed(head: str, indent: str, lines: Iterable[str]) -> str:
-    """An object, whose last entry is an empty list, with lines in that list."""
-    inner = f",\n{indent}".join(lines)
-    return f"{head[:-2]}\n{indent}{inner}]}}" if inner else head
+def _filled(text: str, key: str, indent: str, lines: Iterable[str]) -> str:
+    """An object with an empty list under a key, and lines in that list."""
+    inner, (start, empty, end) = f",\n{indent}".join(lines), text.partition(f'"{key}": []')
+    return f'{start}"{key}": [\n{indent}{inner}]{end}' if inner and empty else text
 
 
 def _json(record: object) -> str:
