@@ -5,11 +5,12 @@ The lines of exercises and checks, which are nearly all of a file, stay as they 
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from grader.course.course import Course
 from grader.grading.class_files import Row, Written, feedback_path, record_path

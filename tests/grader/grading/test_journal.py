@@ -1,9 +1,9 @@
 """Tests of the journal of a class run: what counts as done, and what does not."""
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core.errors import UsageError
 from grader.grading.class_files import Row, Written, write_student
