@@ -1,10 +1,11 @@
 """Results as JSON and back, and the student's copy of them."""
 
 import json
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -22,7 +23,15 @@ from grader.core.records import (
     Visibility,
 )
 from grader.grading.class_files import row_of
-from grader.grading.results import for_student, from_json, is_handed_in, points, to_json
+from grader.grading.results import (
+    for_student,
+    from_json,
+    is_handed_in,
+    parsed,
+    points,
+    result_text,
+    to_json,
+)
 
 SECRET = "expected 0.1234 for the secret input"
 SEED = "4815162342"
@@ -193,6 +202,34 @@ def test_a_score_is_an_integer_where_it_is_one(score, number):
     """A whole score is written without a decimal point."""
     found = points(None if score is None else Decimal(score))
     assert (found, type(found)) == (number, type(number))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.text(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.decimals(0, 10_000, places=2),
+)
+@example("half of a character: \ud800", 0.5, Decimal("2.50"))
+@example("", 1e-05, Decimal("100.00"))
+@example("", 1e16, Decimal("1E+2"))
+def test_a_record_has_the_bytes_of_the_standard_library(message, number, score):
+    """Whatever it holds, and it is read back, also from the form that a file has."""
+    shown = replace(PICTURE, expected=((number, 0.0), (1.0, 2.0)))
+    check = replace(VISIBLE, message=message, picture=shown)
+    result = replace(with_check(check), score=score, automatic=score)
+    text = result_text(result)
+    assert text == json.dumps(to_json(result), ensure_ascii=False)
+    assert f'"score": {json.dumps(points(score))}, "max_score"' in text
+    assert parsed(text.encode("utf-8", "backslashreplace")) == result
+
+
+def test_what_is_known_of_the_run_alone_is_in_no_record():
+    """It would be out of date when it is read."""
+    (part,) = with_check(replace(VISIBLE, reason=(0, 1), broke_off=True)).assignments
+    known = replace(part, defects=("a defect",), submitted_at=datetime(2027, 2, 1, tzinfo=UTC))
+    result = replace(RESULT, assignments=(known,))
+    assert to_json(result) == to_json(with_check(VISIBLE))
 
 
 # The student's copy.
