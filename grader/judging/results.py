@@ -220,18 +220,23 @@ _decode = msgspec.json.Decoder(Result).decode
 def parsed(record: bytes | str) -> Result:
     """A result from the JSON of its record.
 
+    msgspec reads no halves of characters: those, and what is no record, are left to `json`.
+
     Raises:
-        ValueError: when the record is not one of this format.
+        KeyError, TypeError, ValueError: when the record is not one of this format.
     """
-    _check_format(_head_of(record).format)
-    return _sharing(_decode(record))
+    try:
+        _check_format(_head_of(record).format)
+        return _sharing(_decode(record))
+    except msgspec.DecodeError:
+        return from_json(json.loads(record))
 
 
 def from_json(record: Mapping[str, Any]) -> Result:
     """A result from its record.
 
     Raises:
-        KeyError, ValueError: when the record is not one of this format.
+        KeyError, TypeError, ValueError: when the record is not one of this format.
     """
     _check_format(record["format"])
     return _sharing(msgspec.convert(record, Result))
