@@ -120,7 +120,10 @@ def _state(course: Course, run: Records, request: Request, student: str) -> Stat
     if exercise not in found:
         return State(request, exercise, "nothing was handed in")
     one = found[exercise]
+    if one.is_missing:
+        return State(request, exercise, "nothing was handed in")
     score = "undecided" if one.score is None else f"{points(one.score)} of {one.max_score}"
+    score = "does not count" if one.is_exempt else score
     return State(request, exercise, score, _decision(one))
 
 

@@ -65,6 +65,11 @@ class Row:
     had_no_turn: bool = False
     open_: tuple[str, ...] = ()
 
+    @property
+    def is_exempt(self) -> bool:
+        """Whether nothing of the run counts for the student."""
+        return bool(self.exempt) and not self.assignments
+
     def of(self, course: Course) -> Points | None:
         """The score in some of the assignments; None when it is undecided or there is none."""
         scores = {id_: score for id_, score in self.assignments.items() if id_ in course.by_id}

@@ -71,6 +71,7 @@ NUMBER = re.compile(r"\d+")
 
 WAITING = N_("waiting for another exercise")
 NOT_HANDED_IN = N_("not handed in")
+EXEMPT = N_("does not count")
 
 
 class ExerciseStatus(StrEnum):
@@ -83,11 +84,13 @@ class ExerciseStatus(StrEnum):
     UNTOUCHED = "untouched"
     MISSING = "missing"
     UNDECIDED = "undecided"
+    ABSENT = "absent"
+    EXEMPT = "exempt"
 
     @property
     def sign(self) -> str:
         """One character that identifies it without colour."""
-        return dict(zip(ExerciseStatus, "✓◐✗…·–!", strict=True))[self]
+        return dict(zip(ExerciseStatus, "✓◐✗…·–!○⊘", strict=True))[self]
 
     @property
     def word(self) -> str:
@@ -100,6 +103,8 @@ class ExerciseStatus(StrEnum):
             ExerciseStatus.UNTOUCHED: _("not attempted yet"),
             ExerciseStatus.MISSING: _("not defined"),
             ExerciseStatus.UNDECIDED: _("undecided: the grader failed"),
+            ExerciseStatus.ABSENT: _(NOT_HANDED_IN),
+            ExerciseStatus.EXEMPT: _(EXEMPT),
         }[self]
 
     def counted(self, count: int) -> str:
@@ -114,18 +119,28 @@ class ExerciseStatus(StrEnum):
             ),
             ExerciseStatus.MISSING: ngettext("{count} missing", "{count} missing", count),
             ExerciseStatus.UNDECIDED: ngettext("{count} undecided", "{count} undecided", count),
+            ExerciseStatus.ABSENT: ngettext(
+                "{count} not handed in", "{count} not handed in", count
+            ),
+            ExerciseStatus.EXEMPT: ngettext(
+                "{count} does not count", "{count} do not count", count
+            ),
         }[self].format(count=count)
 
 
 def exercise_status(exercise: ExerciseResult) -> ExerciseStatus:
     """An exercise's status; what ended its first check counts only where it earned nothing."""
+    if exercise.is_exempt:
+        return ExerciseStatus.EXEMPT
+    if exercise.is_missing:
+        return ExerciseStatus.ABSENT
     if exercise.undecided:
         return ExerciseStatus.UNDECIDED
     if exercise.is_solved:
         return ExerciseStatus.SOLVED
     if exercise.score:
         return ExerciseStatus.PARTLY
-    first = exercise.checks[0].outcome if exercise.checks else Outcome.MISSING
+    first = exercise.checks[0].outcome if exercise.checks else Outcome.FAILED
     return {
         Outcome.NOT_ATTEMPTED: ExerciseStatus.UNTOUCHED,
         Outcome.MISSING: ExerciseStatus.MISSING,
@@ -135,13 +150,13 @@ def exercise_status(exercise: ExerciseResult) -> ExerciseStatus:
 
 def headline(exercise: ExerciseResult) -> str:
     """How an exercise went, in a word or a few of English; any check may decide it."""
+    if not exercise.counts:
+        return EXEMPT if exercise.is_exempt else NOT_HANDED_IN
     if exercise.undecided:
         return WORDS[Outcome.NO_TURN] if exercise.had_no_turn else N_("undecided")
     if exercise.is_solved:
         return N_("solved")
     outcomes = [check.outcome for check in exercise.checks]
-    if not outcomes and not exercise.score:
-        return WORDS[Outcome.MISSING]
     for outcome in (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.CRASHED):
         if outcome in outcomes:
             return WORDS[outcome]
@@ -197,7 +212,7 @@ def checks_passed(exercise: ExerciseResult) -> str:
     """
     counted = [check for check in exercise.checks if check.weight]
     passed = sum(check.outcome is Outcome.PASSED for check in counted)
-    if not passed or exercise.undecided or exercise.is_solved:
+    if not passed or not exercise.counts or exercise.undecided or exercise.is_solved:
         return ""
     said = _("{passed} of {count} checks").format(passed=passed, count=len(counted))
     kind = gravest_kind(exercise.findings)
@@ -210,12 +225,12 @@ def summary_line(result: Result) -> str:
     """The outcomes of a student's exercises in a few words."""
     if result.unread:
         return _("files, none of which is read: {names}").format(names=", ".join(result.unread))
-    if not result.submitted:
+    if not (result.submitted or result.exercises):
         return _("nothing was handed in")
     firsts = [
-        headline(exercise) if part.read_from or exercise.undecided else NOT_HANDED_IN
+        headline(e) if part.read_from or e.undecided or e.is_exempt else NOT_HANDED_IN
         for part in result.assignments
-        for exercise in part.exercises
+        for e in part.exercises
     ]
     if not firsts:
         return paragraph(dict.fromkeys(n for a in result.assignments for n in a.notes[:1]))

@@ -58,7 +58,7 @@ def classroom50(
     tests = [
         _test(exercise, whole_exercises(assignment)[exercise.id], assignment)
         for assignment in result.assignments
-        for exercise in assignment.exercises
+        for exercise in assignment.counting
     ]
     record = {
         "schema": SCHEMA,

@@ -45,6 +45,7 @@ def gradescope(result: Result, *, preface: str = "") -> str | None:
         _test(f"{number}.{inner}", exercise)
         for number, assignment in enumerate(result.assignments, 1)
         for inner, exercise in enumerate(assignment.exercises, 1)
+        if exercise.counts
     ]
     notes = [f"{a.id}: {paragraph(a.notes)}" for a in result.assignments if a.notes]
     head = "\n".join(filter(None, [preface, score_line(result), *notes]))
