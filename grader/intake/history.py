@@ -24,6 +24,8 @@ MOST_BLOBS = 50_000_000
 """The bytes that the files of one commit may have in all."""
 MOST_REFERENCES = 2**24
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+SHA256 = 64
+OF_SHA256 = "[core]\nrepositoryformatversion = 1\n[extensions]\nobjectFormat = sha256\n"
 BRANCH = re.compile(r"ref: (refs/[\w./-]+)")
 
 
@@ -89,7 +91,7 @@ class Repository:
             line = bytes(said[:200]).partition(b"\n")[0]
             _sha, kind, size = [*line.decode("ascii", "replace").split(), "", ""][:3]
             if kind != "blob":
-                raise UnreadableError(f"git has no content of {os.fsencode(path)!r}.")
+                raise UnreadableError(f"git has no content of {path}.")
             start = len(line) + 1
             if not _is_written(folder, path, said[start : start + int(size)]):
                 left_out.append(os.fsdecode(path))
@@ -108,7 +110,7 @@ class Repository:
             if not is_safe or inner.suffix.lower() not in FORMS or size == "-":
                 continue
             if not size.isdecimal():
-                raise UnreadableError(f"git has no content of {os.fsencode(inner)!r}.")
+                raise UnreadableError(f"git has no content of {inner}.")
             if int(size) < MOST_BYTES:
                 room -= int(size)
                 if room < 0 or len(found) == MOST_FILES:
@@ -171,6 +173,8 @@ def opened(folder: Path, scratch: Path) -> Repository | None:
     for name in ("objects/info", "refs"):
         (scratch / name).mkdir(parents=True, exist_ok=True)
     (scratch / "HEAD").write_text("ref: refs/heads/none\n", "utf-8")
+    if len(head) == SHA256:
+        (scratch / "config").write_text(OF_SHA256, "utf-8")
     (scratch / "objects/info/alternates").write_text(f"{objects.resolve()}\n", "utf-8")
     if shallow := _text(inside, "shallow"):
         (scratch / "shallow").write_text(shallow, "utf-8")
