@@ -18,11 +18,17 @@ from grader.classes.cluster import grade_on_cluster
 from grader.classes.deciding import NOT_RUN
 from grader.classes.decisions import Decisions
 from grader.classes.decisions_file import class_decisions
-from grader.classes.files import REPORTS
 from grader.classes.policies import Policy
 from grader.classes.process_pool import grade_locally
-from grader.classes.publish import last_published
-from grader.classes.records import FORMER, SUMMARY, Records, open_records, results_of
+from grader.classes.records import (
+    FORMER,
+    REPORTS,
+    SUMMARY,
+    Records,
+    last_published,
+    open_records,
+    results_of,
+)
 from grader.classes.rows import ClassResult, Row
 from grader.classes.run import NEW_ASSIGNMENT, ClassRun, Grade, grade_here, handed_in_as_data
 from grader.classes.store import Store

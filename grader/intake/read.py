@@ -16,8 +16,8 @@ from pathlib import Path
 from grader.core.errors import UsageError
 from grader.course.course import Course
 from grader.intake.attempts import Attempt, exchanged, stamped
-from grader.intake.commits import with_commit_times, with_history
 from grader.intake.folders import Student, read_class
+from grader.intake.history import with_commit_times, with_history
 from grader.intake.platform_zips import (
     Upload,
     check_class,

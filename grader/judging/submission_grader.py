@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from grader.core.kit import versions
 from grader.core.language import _
 from grader.core.records import (
     AssignmentResult,
@@ -16,18 +17,14 @@ from grader.core.records import (
     Result,
     Visibility,
 )
-from grader.core.versions import versions
 from grader.course.builds_on import all_builds_on
 from grader.course.course import Assignment, Course, Exercise
-from grader.judging.answer_cache import AnswerCache, AnswerCacheSession
-from grader.judging.carried import imported_uses
+from grader.judging.answer_cache import AnswerCache, AnswerCacheSession, KeptAnswers
 from grader.judging.collect import collect
-from grader.judging.definitions import defined_at, ignored
-from grader.judging.exercise_judge import ExerciseJudge
+from grader.judging.exercise_judge import ExerciseJudge, imported_uses
 from grader.judging.expected_requests import ExpectedRequests
-from grader.judging.file_notes import with_file_notes
+from grader.judging.file_notes import defined_at, ignored, with_file_notes
 from grader.judging.fixtures import CheckEnvironment, live_environment, recorded_environment
-from grader.judging.kept_answers import KeptAnswers
 from grader.judging.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes
 from grader.judging.messages import does_not_run
 from grader.judging.recordings import read_recording

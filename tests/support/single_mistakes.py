@@ -13,8 +13,8 @@ from grader.judging.known_mistakes import LiveMistakes
 from grader.judging.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
-from grader.submissions.course_modules import standing_for
 from grader.submissions.notebooks import Cell
+from grader.submissions.reading_room import standing_for
 from grader.submissions.submission import Reading, Submission
 
 

@@ -12,11 +12,19 @@ from grader.judging.class_run import ClassRun
 from grader.judging.kept_outcomes import read_kept
 from msgspec.structs import replace
 
-from grader.classes.decisions import Decisions, Exemption, Extension, Group, Whom
-from grader.classes.never_lower import EarlierResults
-from grader.classes.personal import CheckDecision, LateDays, Override
+from grader.classes.decisions import (
+    CheckDecision,
+    Decisions,
+    Exemption,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Whom,
+)
 from grader.classes.policies import Policy
 from grader.classes.rows import read_results
+from grader.classes.score import EarlierResults
 from grader.core import processes
 from grader.core.records import Outcome
 from grader.course.course import load_course

@@ -17,8 +17,7 @@ from grader.classes.compare import (
     to_record,
 )
 from grader.classes.deciding import decided
-from grader.classes.decisions import Decisions, Extension, Whom
-from grader.classes.personal import CheckDecision, LateDays, Override
+from grader.classes.decisions import CheckDecision, Decisions, Extension, LateDays, Override, Whom
 from grader.classes.records import open_records
 from grader.classes.same_work import is_same_work
 from grader.core.errors import UsageError

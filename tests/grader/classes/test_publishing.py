@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from grader.classes.publish import differing, last_published, publish
+from grader.classes.records import differing, last_published, publish
 from grader.cli.publish import run_publish
 from grader.core.errors import UsageError
 from tests.grader.classes.conftest import STUDENTS, files_in
