@@ -9,12 +9,11 @@ from secrets import token_hex
 from grader.classes.outcomes import AssignmentOutcome, failed
 from grader.classes.store import Use
 from grader.course.course import Course
-from grader.submissions.digests import Digests, digests_of
+from grader.intake.folders import Student
+from grader.submissions.digests import Digests, digests
 from grader.submissions.faults import FAULTS
 from grader.submissions.file_names import unread_files
 from grader.submissions.moments import Moment
-from grader.submissions.student_folders import Student
-from grader.submissions.timestamps import handed_in_at
 
 Conditions = Mapping[str, Mapping[str, str]]
 """By assignment, a hash of each thing besides files that decides outcomes, by what it is in words."""
@@ -65,14 +64,15 @@ class Reader:
             return Arrival()
         if student.attempts:
             return self._of_attempts(student, graded)
-        digests = _digests(self.course, student.path)
-        if not digests.has_files:
+        found = _digests(self.course, student.path)
+        if not found.has_files:
             return Arrival(unread=unread_files(student.path) if student.path.is_dir() else ())
         times, folder = dict(student.times), student.path
         uses, places = {}, {}
         for id_ in graded:
-            moment = times.get(id_, times.get("")) or self._own_time(folder, id_, digests)
-            use = self._use(0, id_, digests.by_assignment[id_], moment)
+            own = Moment(found.times[id_]) if id_ in found.times else None
+            moment = times.get(id_, times.get("")) or own
+            use = self._use(0, id_, found.by_assignment[id_], moment)
             uses[id_], places[use.key] = (use,), (folder, id_)
         return Arrival(uses, places)
 
@@ -82,9 +82,9 @@ class Reader:
         places: dict[bytes, tuple[Path, str]] = {}
         last = student.attempts[-1]
         found = [_digests(self.course, attempt.path) for attempt in student.attempts]
-        for attempt, digests in zip(student.attempts, found, strict=True):
+        for attempt, now in zip(student.attempts, found, strict=True):
             for id_, own in uses.items():
-                work = digests.by_assignment[id_]
+                work = now.by_assignment[id_]
                 is_new = not own or own[-1].work != work
                 is_meant = id_ in (attempt.only or uses)
                 is_last = attempt is last and not own  # nothing of it is an outcome as well
@@ -100,18 +100,11 @@ class Reader:
         at, source = (moment.at.isoformat(), moment.source) if moment else ("", "")
         return Use(number, key, at, source, work)
 
-    def _own_time(self, folder: Path, id_: str, digests: Digests) -> Moment | None:
-        """When an assignment was handed in, where nbgrader wrote it beside the files."""
-        if not digests.timestamps:
-            return None
-        at, _notes = handed_in_at(folder / id_, folder)
-        return None if at is None else Moment(at)
-
 
 def _digests(course: Course, path: Path) -> Digests:
     """Hashes of what was handed in; never the same where something is unreadable."""
     try:
-        return digests_of(course, path)
+        return digests(course, path)
     except FAULTS:
         unreadable = f"unreadable {token_hex(16)}"
         return Digests(unreadable, dict.fromkeys(course.by_id, unreadable))

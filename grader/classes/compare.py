@@ -9,8 +9,8 @@ from grader.classes.records import Records, read_two
 from grader.classes.same_work import EMPTY, SameWork, of_same_work
 from grader.core.kit import KIT_NAME
 from grader.core.records import AssignmentResult, ExerciseResult, Record, Result
-from grader.grading.results import as_json, points
-from grader.grading.scoring import total
+from grader.judging.results import as_json, points
+from grader.judging.scoring import total
 
 FORMAT = f"{KIT_NAME}/comparison/1"
 NONE, UNDECIDED, NOT_THERE = "nothing handed in", "undecided", "not there"

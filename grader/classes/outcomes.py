@@ -3,6 +3,7 @@
 Titles, weights, points, and the sentences on known mistakes are put in when a result is made of them.
 """
 
+import hashlib
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 import msgspec
 from msgspec.structs import replace
 
+from grader.core.errors import UsageError
 from grader.core.kept import kept
 from grader.core.language import _, current
 from grader.core.records import (
@@ -27,7 +29,7 @@ from grader.core.records import (
 from grader.course.course import Assignment, Course
 from grader.course.misconceptions import read_misconceptions
 from grader.course.outcome_parts import everything_of
-from grader.grading.scoring import is_decided
+from grader.judging.scoring import is_decided
 
 
 class CheckOutcome(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
@@ -105,12 +107,14 @@ def unpacked(data: bytes) -> AssignmentOutcome:
     """An outcome from what was stored.
 
     Raises:
-        ValueError: when it is not one.
+        UsageError: when it is not one.
     """
     try:
         return _decoder.decode(zlib.decompress(data))
-    except zlib.error as error:
-        raise ValueError(str(error)) from error
+    except (zlib.error, msgspec.DecodeError) as error:
+        raise UsageError(
+            f"An outcome in class.sqlite cannot be read ({error}). Run the command with --force."
+        ) from error
 
 
 # From a result.
@@ -198,7 +202,7 @@ def declared_by(course: Course, assignment: Assignment) -> Declared:
     """What the course says, worked out once for each state of the assignment."""
 
     def make() -> bytes:
-        from grader.checks.collect import collect  # imports torch
+        from grader.judging.collect import collect  # imports torch
 
         found = collect(course, [e.id for e in assignment.exercises], tuple(Visibility))
         checks = {check.id: (check.weight, check.is_conduct, check.title) for check in found}
@@ -213,7 +217,9 @@ def declared_by(course: Course, assignment: Assignment) -> Declared:
         return msgspec.json.encode(Declared(checks, mistakes))
 
     points = [[exercise.id, exercise.points] for exercise in assignment.exercises]
-    key = [everything_of(course, assignment), points, current()]
+    catalogues = sorted((course.translations / current()).rglob("*.mo"))
+    words = [hashlib.sha256(path.read_bytes()).hexdigest() for path in catalogues]
+    key = [everything_of(course, assignment), points, current(), words]
     return msgspec.json.decode(kept("declared", key, make, most=256), type=Declared)
 
 
@@ -283,6 +289,13 @@ def _worded(
     id_: str, one: CheckOutcome, checks: Mapping[str, tuple[int, bool, str]]
 ) -> CheckResult:
     weight, is_conduct, title = checks.get(id_) or _unknown(one.name)
+    is_visible = one.name[0] == "v"
+    visibility = Visibility.VISIBLE if is_visible else Visibility.HIDDEN
+    if one.outcome is Outcome.PASSED:
+        seconds = one.duration_s
+        return CheckResult(
+            id_, title, visibility, weight, one.outcome, "", seconds, is_conduct=is_conduct
+        )
     message = one.message
     if one.blocked_by:
         other = checks.get(one.blocked_by) or _unknown(one.blocked_by)
@@ -293,7 +306,7 @@ def _worded(
     return CheckResult(
         id=id_,
         title=title,
-        visibility=Visibility.VISIBLE if one.name.startswith("visible::") else Visibility.HIDDEN,
+        visibility=visibility,
         weight=weight,
         outcome=one.outcome,
         message=message,

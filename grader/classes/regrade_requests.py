@@ -13,7 +13,7 @@ from grader.classes.records import Records
 from grader.core.errors import UsageError
 from grader.core.records import ExerciseResult
 from grader.course.course import Course
-from grader.grading.results import points
+from grader.judging.results import points
 
 COLUMNS = ("student", "exercise", "why")
 HEADING = re.compile(r"^### .*$", re.MULTILINE)

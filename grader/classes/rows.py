@@ -7,20 +7,19 @@ from decimal import Decimal
 from statistics import mean, median
 from typing import NotRequired, TypedDict
 
-import msgspec
-
 from grader.core.kit import KIT_NAME
-from grader.core.records import AttemptScore, Points, Record, Result, added
+from grader.core.records import AttemptScore, Points, Result, added
 from grader.course.course import Course
-from grader.grading.results import exact, points
-from grader.grading.scoring import total
+from grader.judging.results import exact, points
+from grader.judging.scoring import total
 
 SUMMARY_FORMAT = f"{KIT_NAME}/summary/2"
 UNDECIDED = "undecided"
 EXEMPT = "exempt"
 
 
-class Row(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Row:
     """A student's result in one line: what the class's files and tables are made of.
 
     Args:
@@ -54,15 +53,15 @@ class Row(Record, frozen=True):
     isolation: tuple[str, ...]
     seed: str
     defects: tuple[str, ...] = ()
-    assignments: Mapping[str, Points | None] = msgspec.field(default_factory=dict)
+    assignments: Mapping[str, Points | None] = field(default_factory=dict)
     days_late: int = 0
     off: Points | None = 0
-    submitted_at: Mapping[str, str] = msgspec.field(default_factory=dict)
+    submitted_at: Mapping[str, str] = field(default_factory=dict)
     decided: tuple[str, ...] = ()
     automatic: Points | None = None
     exempt: tuple[str, ...] = ()
-    time_sources: Mapping[str, str] = msgspec.field(default_factory=dict)
-    attempts: Mapping[str, str] = msgspec.field(default_factory=dict)
+    time_sources: Mapping[str, str] = field(default_factory=dict)
+    attempts: Mapping[str, str] = field(default_factory=dict)
     had_no_turn: bool = False
     open_: tuple[str, ...] = ()
 

@@ -15,12 +15,10 @@ from secrets import randbits
 from typing import Protocol
 
 from grader.classes.arrive import Arrival, Conditions, Reader, changed_conditions, keys_of
-from grader.classes.decisions import NONE, Decisions
-from grader.classes.files import Files
-from grader.classes.outcomes import AssignmentOutcome, Words, failed, outcomes_of
-from grader.classes.personal import Personal
+from grader.classes.decisions import NONE, Decisions, Personal
+from grader.classes.outcomes import AssignmentOutcome, Words, failed, not_handed_in, outcomes_of
 from grader.classes.policies import Policy
-from grader.classes.records import Records
+from grader.classes.records import Files, Records, feedback_path, record_path
 from grader.classes.rows import ClassResult, Coverage, Row, row_of
 from grader.classes.run_settings import RunSettings
 from grader.classes.score import HandedIn, Scorer, StudentInputs
@@ -28,18 +26,18 @@ from grader.classes.store import RunOptions, Standing, Store, Use, Uses
 from grader.classes.tables import write_class
 from grader.classes.workers import new_worker
 from grader.core.errors import CourseError
-from grader.core.kit import KIT_NAME
+from grader.core.files import OutputFile
+from grader.core.kit import KIT_NAME, grader_hash, versions
 from grader.core.language import current, listed
 from grader.core.processes import spread
 from grader.core.records import Result
-from grader.core.versions import grader_hash, versions
 from grader.course.course import MANIFEST, Course
 from grader.course.outcome_parts import outcome_parts
-from grader.feedback.outcomes import summary_line
-from grader.grading.results import for_student, record_text
+from grader.intake.folders import Student
+from grader.intake.roster import Enrolled
+from grader.judging.outcomes import summary_line
+from grader.judging.results import record_texts
 from grader.submissions.payload import Payload, read_payload
-from grader.submissions.roster import Enrolled
-from grader.submissions.student_folders import Student
 
 Done = Iterator[tuple[Student, Result | str]]
 Grade = Callable[[RunSettings, Sequence[Student]], Done]
@@ -329,7 +327,7 @@ class _Run:
         if isinstance(found, str):
             return {key: failed(id_, found) for id_, key in keys.items()}
         outcomes = outcomes_of(found)
-        return {key: outcomes[id_] for id_, key in keys.items()}
+        return {key: outcomes.get(id_) or not_handed_in(id_) for id_, key in keys.items()}
 
     # Scores, and what is written of them.
 
@@ -358,10 +356,10 @@ class _Run:
         open_attempts: list[str] = []
         scorer = Scorer(self.course, Words.of(self.course), wanted.policy, self.settings.seed)
         pieces = [(self._inputs(id_, everybody),) for id_ in sorted(everybody)]
-        with closing(spread(Maker(scorer).made, pieces, wanted.jobs)) as found:
+        with closing(spread(Maker(scorer, self.out).made, pieces, wanted.jobs)) as found:
             for (inputs,), made in zip(pieces, found, strict=True):
                 id_ = inputs.own.student
-                files.write(id_, made.record, made.feedback)
+                files.write(made.files)
                 rows[id_] = made.row
                 standings[id_] = made.standing
                 open_attempts += made.open_attempts
@@ -453,20 +451,20 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What is written of a student's result, and remembered."""
+    """What a student has: in a line, what is remembered, and the files that are to be written."""
 
     row: Row
-    record: str
-    feedback: str
     standing: Standing
     open_attempts: tuple[str, ...]
+    files: tuple[OutputFile, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """Makes everything that is written of a student."""
+    """Makes what a student has in an output folder."""
 
     scorer: Scorer
+    out: Path
 
     def made(self, inputs: StudentInputs) -> Made:
         """What is written of one student."""
@@ -481,8 +479,13 @@ class Maker:
             result.unread,
             tuple(part.id for part in result.assignments if part.read_from),
         )
-        texts = record_text(result), record_text(for_student(result))
-        return Made(row, *texts, standing, tuple(_open_attempts(result)))
+        texts = record_texts(result)
+        files = [
+            OutputFile(path(Path(), result.student).as_posix(), text)
+            for path, text in zip((record_path, feedback_path), texts, strict=True)
+        ]
+        differing = tuple(file for file in files if not file.is_current(self.out))
+        return Made(row, standing, tuple(_open_attempts(result)), differing)
 
 
 def _works(uses: Mapping[str, Sequence[Use]], assignment: str) -> list[str]:

@@ -1,9 +1,8 @@
 """Work that is the same in two runs: checks have to end the same way for it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from grader.core.records import AssignmentResult, Result
+from grader.core.records import AssignmentResult, Record, Result
 
 CONDITIONS = {
     "course_hash": "the course",
@@ -14,16 +13,14 @@ CONDITIONS = {
 """What else decides how a check ends, by the field of a result that has it."""
 
 
-@dataclass(frozen=True, slots=True)
-class EndedOtherwise:
+class EndedOtherwise(Record, frozen=True):
     """A check that did not end as before, and for whose work."""
 
     id: str
     students: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SameWork:
+class SameWork(Record, frozen=True):
     """What two runs say of work that is the same in both.
 
     Args:

@@ -6,7 +6,6 @@ what was published. `results/`, `feedback/`, `scores.csv` and `summary.json` are
 """
 
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -16,12 +15,12 @@ from typing import Any
 
 import msgspec
 
-from grader.classes.outcomes import AssignmentOutcome, packed, unpacked
+from grader.classes.outcomes import AssignmentOutcome, packed
 from grader.core.errors import UsageError
 from grader.core.files import writing
 from grader.core.kit import KIT_NAME
+from grader.intake.folders import JOURNAL, STORE
 
-STORE = "class.sqlite"
 FORMAT = f"{KIT_NAME}/class/1"
 KEPT_RUNS = 20
 """Outcomes that no hand-in uses stay for so many runs: undoing a change finds them again."""
@@ -141,6 +140,8 @@ class Store:
             UsageError: when another command works there, or its store cannot be used.
         """
         path = folder / STORE
+        if (folder / JOURNAL).is_file() and not path.is_file() and not force:
+            raise _other_version(folder, JOURNAL)
         with writing(path):
             folder.mkdir(parents=True, exist_ok=True)
         with _said(folder):
@@ -381,11 +382,14 @@ def _require_format(connection: sqlite3.Connection, folder: Path) -> None:
             raise
         row = None
     if row is None or row[0] != FORMAT:
-        what = "another format" if row is None else repr(row[0])
-        raise UsageError(
-            f"{folder} holds a class of another version of the grader ({what}, not {FORMAT!r}). Give "
-            "another --out, or --force to grade everything again."
-        )
+        raise _other_version(folder, "no format" if row is None else row[0])
+
+
+def _other_version(folder: Path, what: str) -> UsageError:
+    return UsageError(
+        f"{folder} holds a class of another version of the grader ({what}, not {FORMAT}). Give another "
+        "--out, or --force to grade everything again."
+    )
 
 
 def _is_busy(error: BaseException) -> bool:
@@ -420,18 +424,3 @@ def _said(folder: Path) -> Iterator[None]:
                 "a drive of this computer if it is a network drive; what is graded is kept."
             )
         raise UsageError(sentence) from error
-
-
-def moment_name() -> str:
-    """The name of what is published now, in the order of time."""
-    return time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime())
-
-
-def has_outcome(data: bytes) -> AssignmentOutcome:
-    """An outcome from the store; raises UsageError where it cannot be read."""
-    try:
-        return unpacked(data)
-    except ValueError as error:
-        raise UsageError(
-            f"An outcome in {STORE} cannot be read ({error}). Run the command with --force."
-        ) from error

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from grader.classes.compare import Comparison, by_check, compare_runs, signed, to_record
 from grader.classes.records import Records, open_records
-from grader.classes.store import STORE, RunOptions, Store
+from grader.classes.store import RunOptions, Store
 from grader.cli.edge import ExitCode
 from grader.cli.named_runs import ANONYMOUS
 from grader.cli.view import console
@@ -25,6 +25,7 @@ from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
 from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
+from grader.intake.folders import STORE
 from grader.reports.stability import stability_table
 
 MOST_ROWS = 100

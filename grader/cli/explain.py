@@ -24,12 +24,12 @@ from grader.core.language import listed, use
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
 from grader.core.text import escaped, location_words
 from grader.course.course import Course, Exercise
-from grader.feedback.outcomes import ExerciseStatus, exercise_status
-from grader.grading.results import points, to_json
-from grader.submissions.digests import digests_of
+from grader.intake.folders import Student
+from grader.intake.read import read_submissions, who_handed_in
+from grader.judging.outcomes import ExerciseStatus, exercise_status
+from grader.judging.results import points, to_json
+from grader.submissions.digests import digests
 from grader.submissions.faults import told
-from grader.submissions.intake import read_submissions, who_handed_in
-from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
 
 
@@ -98,8 +98,8 @@ def run_explain(course: Course, options: ExplainOptions) -> ExitCode:
             student = replace(student, path=counting or path)
             with told(student.id):
                 submission = read_submission(course, counting or path, student.id)
-            digests = digests_of(course, counting or path)
-            is_as_graded = digests.by_assignment[exercise.assignment] in _works(
+            found_now = digests(course, counting or path)
+            is_as_graded = found_now.by_assignment[exercise.assignment] in _works(
                 options.run, student.id, exercise.assignment
             )
             if options.again:

@@ -18,14 +18,20 @@ from grader.classes.cluster import grade_on_cluster
 from grader.classes.deciding import NOT_RUN
 from grader.classes.decisions import Decisions
 from grader.classes.decisions_file import class_decisions
-from grader.classes.files import REPORTS
 from grader.classes.policies import Policy
 from grader.classes.process_pool import grade_locally
-from grader.classes.publish import last_published
-from grader.classes.records import FORMER, SUMMARY, Records, open_records, results_of
+from grader.classes.records import (
+    FORMER,
+    REPORTS,
+    SUMMARY,
+    Records,
+    last_published,
+    open_records,
+    results_of,
+)
 from grader.classes.rows import ClassResult, Row
 from grader.classes.run import NEW_ASSIGNMENT, ClassRun, Grade, grade_here, handed_in_as_data
-from grader.classes.store import STORE, Store
+from grader.classes.store import Store
 from grader.cli.edge import ExitCode, cores
 from grader.cli.named_runs import ANONYMOUS, require_names, require_numbers
 from grader.cli.progress import progress
@@ -33,15 +39,19 @@ from grader.cli.tables import class_summary, class_table, defect_lines, gaps_lin
 from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.kit import installing
+from grader.core.language import _
 from grader.core.records import Result
 from grader.core.text import escaped, location_words
 from grader.course.course import Course
+from grader.intake.anonymous import anonymous, read_keys
+from grader.intake.folders import STORE
+from grader.intake.read import IntakeResult, read_submissions
+from grader.intake.times import with_times
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
-from grader.submissions.anonymous import anonymous, read_keys
-from grader.submissions.intake import IntakeResult, read_submissions
-from grader.submissions.times import with_times
 
+MOST_UNREAD = 20
+"""Of more files that cannot be read a terminal shows the first."""
 MOST_ROWS = 100
 """A class of more students is not shown as a table."""
 MOST_NAMES = 10
@@ -128,13 +138,10 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
         screen.print(told)
         return ExitCode.INTERRUPTED
     undecided = [row for row in rows if row.undecided]
-    for had_no_turn, why in ((True, "the computer was busy"), (False, "the grader failed")):
-        names = [row.student for row in undecided if row.had_no_turn == had_no_turn]
-        sentence = f"UNDECIDED, {why}: {', '.join(names)}"
-        if names:
-            _print_line(screen, sentence, "bold magenta")
-        if names and options.quiet:
-            click.echo(escaped(sentence), err=True)
+    for line in _undecided_lines(out, undecided, intake):
+        _print_line(screen, line, "bold magenta")
+        if options.quiet:
+            click.echo(escaped(line), err=True)
     return ExitCode.GRADERS_FAULT if undecided or not is_filled else ExitCode.FINE
 
 
@@ -261,6 +268,37 @@ def _scheduler(options: GradeOptions) -> Grade:
     if address is not None:
         return partial(grade_on_cluster, address=address, jobs=jobs, pack=handed_in_as_data)
     return grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
+
+
+def _undecided_lines(out: Path, undecided: Sequence[Row], intake: IntakeResult) -> list[str]:
+    """Whose score is undecided, and why: by cause, and each file that cannot be read by name."""
+    refused = {student.id: student.refused for student in intake.students}
+    busy, failed, unread = list[str](), list[str](), list[str]()
+    for row, result in zip(undecided, _results(out, undecided), strict=True):
+        files = [f"{row.student}: {refused[row.student]}."] if refused.get(row.student) else []
+        files += [f"{row.student}, {id_}: {note}" for id_, note in _unread(result)]
+        unread += files
+        if row.had_no_turn:
+            busy.append(row.student)
+        elif not files:
+            failed.append(row.student)
+    left = len(unread) - MOST_UNREAD
+    more = [f"{left} more cannot be read: `notes` in {out / 'results'} say why."]
+    return [
+        *([f"UNDECIDED, the computer was busy: {', '.join(busy)}"] if busy else []),
+        *(f"UNDECIDED, {line}" for line in unread[:MOST_UNREAD]),
+        *(more if left > 0 else []),
+        *([f"UNDECIDED, the grader failed: {', '.join(failed)}"] if failed else []),
+    ]
+
+
+def _unread(result: Result) -> Iterator[tuple[str, str]]:
+    """The assignments whose file cannot be read, each with the sentence that says so."""
+    failed = _("The grader itself failed: {reason}").partition("{")[0]
+    for part in result.assignments:
+        is_unread = part.score is None and not part.exercises
+        if is_unread and part.notes and not part.notes[-1].startswith(failed):
+            yield part.id, part.notes[-1]
 
 
 def _print_coverage(screen: Console, result: ClassResult, out: Path) -> None:

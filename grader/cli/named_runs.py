@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from grader.classes.records import FORMER, records_in
-from grader.classes.store import STORE, Store
+from grader.classes.store import Store
 from grader.core.errors import UsageError
+from grader.intake.folders import STORE
 
 ANONYMOUS = "--anonymous"
 """Stands among a run's options where it has numbers."""

@@ -10,7 +10,7 @@ from grader.cli.exercise_lines import exercise_lines
 from grader.cli.view import View, broken, indented, score_column, sign_of
 from grader.core.language import _
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
-from grader.feedback.outcomes import (
+from grader.judging.outcomes import (
     UNJUDGED,
     checks_passed,
     is_attempted,
@@ -19,7 +19,7 @@ from grader.feedback.outcomes import (
     status_words,
     where_to_look,
 )
-from grader.grading.results import points
+from grader.judging.results import points
 from grader.submissions.protected_files import Protection
 
 
@@ -105,6 +105,8 @@ def _print_total(out: Console, result: Result, view: View) -> None:
     passed = sum(check.outcome is Outcome.PASSED for check in counted)
     if result.undecided:
         sentence = _("A check could not be judged: the score is undecided.")
+        if any(part.score is None and not part.exercises for part in result.assignments):
+            sentence = _("Not all of your work could be read: the score is undecided.")
         out.print(Text(sentence, style="bold magenta"))
         return
     earned = score_words(points(result.score), result.max_score)

@@ -44,7 +44,13 @@ def class_table(rows: Sequence[Row], max_score: float, due: Course | None = None
     for row in rows:
         score, share = _shown_score(row)
         so_far = () if due is None else (_due_score(row, due),)
-        table.add_row(escape(clean(row.student)), score, share, *so_far, escape(row.summary_line))
+        table.add_row(
+            escape(clean(row.student).replace("\n", "\\x0a")),
+            score,
+            share,
+            *so_far,
+            escape(row.summary_line),
+        )
     return table
 
 

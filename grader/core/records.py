@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from typing import TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import force_setattr
@@ -13,6 +14,7 @@ from grader.core.kit import KIT_NAME
 RESULT_FORMAT = f"{KIT_NAME}/result/3"
 
 
+Value = TypeVar("Value")
 Points = int | float
 """Points as JSON has them: an integer where they are whole."""
 
@@ -21,8 +23,13 @@ class Record(Struct, frozen=True, gc=False):
     """What a file holds: its fields in their order, under their names.
 
     Of a record with `omit_defaults`, a file has a field with a default only where there is another
-    value; one whose default comes from a factory it always has.
+    value, unless the default is said with `always`.
     """
+
+
+def always(value: Value) -> Value:
+    """A default that a file has, too: msgspec does not know a function's answer as the default."""
+    return field(default_factory=lambda: value)
 
 
 def added(points: Iterable[Points]) -> Points:
@@ -260,9 +267,9 @@ class ExerciseResult(Record, frozen=True, omit_defaults=True):
     to_judge_with: tuple[str, ...] = ()
     may_come_from: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
-    misconceptions: tuple[str, ...] = field(default_factory=tuple)
-    findings: tuple[Finding, ...] = field(default_factory=tuple)
-    checks: tuple[CheckResult, ...] = field(default_factory=tuple)
+    misconceptions: tuple[str, ...] = always(())
+    findings: tuple[Finding, ...] = always(())
+    checks: tuple[CheckResult, ...] = always(())
 
     def __post_init__(self) -> None:
         certain = (f.candidates[0].id for f in self.findings if len(f.candidates) == 1)
@@ -275,10 +282,8 @@ class ExerciseResult(Record, frozen=True, omit_defaults=True):
 
     @property
     def undecided(self) -> bool:
-        """Whether one of the checks could not be judged, or there is none to decide by."""
-        has_failed = any(check.outcome.is_undecided for check in self.checks)
-        is_open = self.score is None and bool(self.checks)
-        return is_open or (has_failed and self.decision is None)
+        """Whether one of the checks could not be judged."""
+        return self.score is None and bool(self.checks)
 
     @property
     def is_missing(self) -> bool:
@@ -370,15 +375,15 @@ class AssignmentResult(Record, frozen=True, omit_defaults=True):
     read_from: str
     score: Decimal | None
     max_score: Points
-    days_late: int = field(default_factory=int)
+    days_late: int = always(0)
     late_days_used: int = 0
     time_source: str = ""
-    notes: tuple[str, ...] = field(default_factory=tuple)
+    notes: tuple[str, ...] = always(())
     handed_in_by: str = ""
     attempts: tuple[AttemptScore, ...] = ()
     ignored: tuple[str, ...] = ()
     file_failures: tuple[str, ...] = ()
-    exercises: tuple[ExerciseResult, ...] = field(default_factory=tuple)
+    exercises: tuple[ExerciseResult, ...] = always(())
     defects: tuple[str, ...] = ()
     submitted_at: datetime | None = None
 

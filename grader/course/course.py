@@ -26,7 +26,15 @@ from grader.core.language import (
 )
 from grader.core.records import added
 from grader.course.imports import faulty_imports, unknown_assignments
-from grader.course.settings import LedgerSettings, RoleWords, languages_of, ledger_of, roles_of
+from grader.course.settings import (
+    ENCODINGS,
+    LedgerSettings,
+    RoleWords,
+    encodings_of,
+    languages_of,
+    ledger_of,
+    roles_of,
+)
 from grader.course.toml_table import Table, read_toml
 from grader.sandbox.limits import libraries_in
 
@@ -167,6 +175,7 @@ class Course:
         notes: what it says of the checks, besides what holds in any course.
         guide: the file of what it says at its end, in Markdown; "" for none.
         left_out: the ids of optional assignments that are in the manifest and not in the course.
+        encodings: those that a file which is not in UTF-8 and names none is tried in, in order.
     """
 
     root: Path
@@ -185,6 +194,7 @@ class Course:
     notes: tuple[str, ...] = ()
     guide: str = ""
     left_out: tuple[str, ...] = ()
+    encodings: tuple[str, ...] = ENCODINGS
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
@@ -538,6 +548,7 @@ def _course(root: Path, table: Table) -> Course:
         ledger=ledger_of(table),
         roles=roles_of(table),
         left_out=tuple(left_out),
+        encodings=encodings_of(about),
     )
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from grader.core.errors import CourseError
 from grader.course.course import SOLUTIONS, Assignment
+from grader.course.lost_exercises import require_listed
 from grader.course.toml_table import read_toml
 
 LEAST = 2
@@ -15,6 +16,7 @@ def read_hints(assignment: Assignment, path: Path) -> dict[str, tuple[str, ...]]
     Raises:
         CourseError: with every problem found.
     """
+    require_listed(assignment, path.with_name(f"{assignment.module}.py"))
     problems: list[str] = []
     table = read_toml(path, problems, f"{SOLUTIONS}/{assignment.id}/")
     hints = {name: table.texts(name) for name in table.entries()}

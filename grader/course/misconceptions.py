@@ -11,6 +11,7 @@ from grader.core.errors import CourseError
 from grader.core.kept import kept
 from grader.core.records import Mistake, MistakeKind
 from grader.course.course import SOLUTIONS, Assignment, Course
+from grader.course.lost_exercises import require_listed
 from grader.course.toml_table import Table, did_you_mean, read_toml
 
 
@@ -58,6 +59,7 @@ def read_misconceptions(course: Course, assignment: Assignment) -> tuple[Misconc
     path = course.paths(assignment).misconceptions
     if not path.is_file():
         return ()
+    require_listed(assignment, course.paths(assignment).solution)
     problems: list[str] = []
     table = read_toml(path, problems, f"{SOLUTIONS}/{assignment.id}/")
     text = course.paths(assignment).solution.read_text("utf-8")

@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.core.encodings import is_encoding
 from grader.core.language import CODE, DEFAULT_LANGUAGE, kept_in
 from grader.course.toml_table import Table
 
 LEDGER_FILE = r"(?:\w[\w.-]*/)*\w[\w.-]*\.json"
+ENCODINGS = ("cp1252",)
+"""What files are tried in that are not in UTF-8 and do not name their encoding: western Windows'."""
 MOST_DECIMALS = 7
 """What a float32 has."""
 
@@ -51,6 +54,21 @@ def ledger_of(manifest: Table) -> LedgerSettings | None:
         labels=labels,
         axes=axes,
     )
+
+
+def encodings_of(about: Table) -> tuple[str, ...]:
+    """What `encodings` says; western Windows' where it says nothing."""
+    if "encodings" not in about.content:
+        return ENCODINGS
+    names = about.texts("encodings")
+    for number, name in enumerate(names, 1):
+        if not is_encoding(name):
+            about.note(
+                f"encodings[{number}]",
+                f"found {name[:80]!r}; one of Python's text encodings that hold ASCII is needed, "
+                "like 'cp1252', 'gb18030' or 'cp932'",
+            )
+    return tuple(name for name in names if is_encoding(name))
 
 
 def roles_of(manifest: Table) -> RoleWords:

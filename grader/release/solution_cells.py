@@ -7,6 +7,7 @@ from pathlib import Path
 from grader.core.errors import CourseError, UsageError
 from grader.core.kit import installing
 from grader.course.course import SOLUTIONS, Assignment
+from grader.course.lost_exercises import require_listed
 from grader.sandbox.failures import stub_message
 
 BEGIN = "### BEGIN SOLUTION"
@@ -77,6 +78,7 @@ def read_solution(assignment: Assignment, path: Path, predicted: tuple[str, ...]
         text = path.read_text("utf-8")
     except OSError as error:
         raise CourseError(f"{place}: the solution cannot be read ({error.strerror})") from error
+    require_listed(assignment, path)
     notebook = jupytext.reads(text, fmt="py:percent")
     cells = tuple(
         SolutionCell(

@@ -11,10 +11,10 @@ from grader.core.language import N_, _
 from grader.core.records import AssignmentResult, Result
 from grader.core.views import ViewResult
 from grader.course.course import Course
-from grader.feedback.outcomes import score_words
-from grader.grading.results import points
+from grader.intake.roster import Enrolled
+from grader.judging.outcomes import score_words
+from grader.judging.results import points
 from grader.submissions.protected_files import Protection
-from grader.submissions.roster import Enrolled
 
 UNDECIDED = N_("Undecided: a part could not be judged. This is not a zero.")
 NOT_SUBMITTED = N_("Nothing was handed in. This is not a zero.")

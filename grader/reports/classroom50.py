@@ -8,8 +8,8 @@ from typing import Any
 from grader.core.files import OutputFile, file_name
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Course
-from grader.feedback.outcomes import details, status_words
-from grader.grading.results import for_student
+from grader.judging.outcomes import details, status_words
+from grader.judging.results import for_student
 from grader.reports.base import (
     Checked,
     CheckedWork,

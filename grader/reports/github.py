@@ -20,7 +20,7 @@ from grader.core.records import (
     Result,
 )
 from grader.core.text import escaped, location_words
-from grader.feedback.outcomes import (
+from grader.judging.outcomes import (
     EMOJI,
     WORDS,
     check_head,
@@ -29,7 +29,7 @@ from grader.feedback.outcomes import (
     reported_checks,
     status_words,
 )
-from grader.grading.results import for_student, points
+from grader.judging.results import for_student, points
 from grader.reports.base import Checked, CheckedWork, GradedClass, score_line, shown
 from grader.submissions.protected_files import Change, Protection
 

@@ -12,8 +12,8 @@ from typing import Any
 from grader.core.files import OutputFile, file_name
 from grader.core.language import _
 from grader.core.records import ExerciseResult, Result
-from grader.feedback.outcomes import details, status_words
-from grader.grading.results import for_student
+from grader.judging.outcomes import details, status_words
+from grader.judging.results import for_student
 from grader.reports.base import (
     UNDECIDED,
     Checked,

@@ -11,8 +11,8 @@ from typing import Any
 from grader.core.files import OutputFile, file_name
 from grader.core.language import N_, _, paragraph
 from grader.core.records import ExerciseResult, Result
-from grader.feedback.outcomes import details, status_words
-from grader.grading.results import for_student, points
+from grader.judging.outcomes import details, status_words
+from grader.judging.results import for_student, points
 from grader.reports.base import Checked, CheckedWork, GradedClass, score_line
 
 FILE = "results.json"

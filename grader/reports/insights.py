@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from grader.core.language import N_, _
 from grader.core.records import CheckResult, ExerciseResult, Mistake, Outcome, Result
 from grader.course.course import Course
-from grader.feedback.outcomes import ExerciseStatus, exercise_status
+from grader.judging.outcomes import ExerciseStatus, exercise_status
 from grader.reports.check_figures import rest_share
 
 TEACH_AGAIN = Fraction(1, 5)

@@ -8,8 +8,8 @@ from grader.core.files import OutputFile, file_name
 from grader.core.language import _
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
 from grader.core.text import location_words
-from grader.feedback.outcomes import WORDS, judged_with, mistake_lines, status_words
-from grader.grading.results import for_student, points
+from grader.judging.outcomes import WORDS, judged_with, mistake_lines, status_words
+from grader.judging.results import for_student, points
 from grader.reports.base import Checked, CheckedWork, GradedClass, shown
 
 FILE = "junit.xml"

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from grader.core.errors import SubmissionError
 from grader.core.records import ExerciseResult, Outcome, Result
 from grader.course.course import Assignment, Course
-from grader.submissions.notebooks import cells_of, text_of
+from grader.submissions.notebooks import cells_of, notebook_text, text_of
 from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Submission
 
@@ -180,7 +180,7 @@ class Given:
 def _cells(notebook: Path) -> list[tuple[str, str]]:
     """The id and the text of a notebook's cells; none where there is no such file."""
     try:
-        cells = cells_of(notebook.read_bytes())
+        cells = cells_of(notebook_text(notebook.read_bytes()).text)
     except (OSError, SubmissionError):
         return []
     return [(str(cell.get("id") or ""), text_of(cell)) for cell in cells if isinstance(cell, dict)]

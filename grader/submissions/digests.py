@@ -1,25 +1,506 @@
-"""Hashes of what a student handed in: of all of it, and of what each assignment can see."""
+"""Digests of what a student handed in: of all of it, and of what each assignment's outcomes depend on.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+An assignment depends on
+
+- the files in its folder, those of its name in any folder, and those of no assignment;
+- the files anywhere that define an exercise which its own file lacks;
+- by name, the modules and the student's own files that these import, however far;
+- the same of the assignments that it imports and compares: their exercises are judged with its own.
+
+A file that is found by another one's name may be passed over for a third one, so that a file always
+comes with all that is in its folder and of its name. Where reading may come to an end before all is
+read, each assignment depends on everything. Nothing is parsed unless it has to be; where something is
+not sure, too much is taken, never too little. Times are of the whole alone: they change no outcome.
+"""
+
+import os
+import re
+import stat
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
 from pathlib import Path
 
-from grader.course.course import Course
-from grader.submissions.attempts import contents
+from grader.core.encodings import coding_line
+from grader.course.course import Assignment, Course, Exercise
+from grader.submissions.file_names import (
+    ENVIRONMENT,
+    FORMS,
+    MOST_DEPTH,
+    MOST_ENTRIES,
+    MOST_FILES,
+    NOT_SUBMISSIONS,
+    TIMESTAMP,
+    is_own_folder,
+    plain_name,
+)
+from grader.submissions.moments import handed_in_at
+from grader.submissions.notebooks import MAX_CODE_CHARACTERS
+from grader.submissions.payload import MOST_IN_ALL
+from grader.submissions.reading_room import MOST_CODE
+from grader.submissions.source_file import SourceFile, has_own, has_stub, most_bytes, source_of
+
+SIZE = 16
+"""Bytes of a digest."""
+WORD = re.compile(rb"(?:[ \t]|\\t)+(\w+)")
+REST = re.compile(rb"[^\\(\n]*+")
+"""A line up to what may let it go on in the next one."""
+ESCAPED = (b"\\u00", b"\\uff")
+"""How a notebook may write letters of a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Digests:
-    """Hashes of a student's files."""
+    """What identifies a hand-in.
+
+    Args:
+        whole: of all files that are looked at, with the times that stand beside them.
+        by_assignment: of what the outcomes of each assignment can depend on.
+        has_files: whether there is anything that may be read as work.
+        times: when each assignment was handed in, where nbgrader wrote that beside the files.
+    """
 
     whole: str
     by_assignment: Mapping[str, str]
     has_files: bool = True
-    timestamps: bool = False
+    times: Mapping[str, datetime] = field(default_factory=dict)
 
 
-def digests_of(course: Course, path: Path) -> Digests:
-    """Those of a student's folder or file."""
-    found = contents(course, path)
-    has_files = path.is_file() or any(path.rglob("*.py")) or any(path.rglob("*.ipynb"))
-    return Digests("", found, has_files, any(path.rglob("timestamp.txt")))
+def digests(course: Course, path: Path) -> Digests:
+    """The digests of a student's folder or single file.
+
+    Args:
+        course: the course.
+        path: the folder or file.
+
+    Raises:
+        OSError: when the folder itself, or the single file, cannot be read.
+    """
+    if path.is_file():
+        made = _digest((b"single", os.fsencode(path.name), path.read_bytes()))
+        return Digests(made, dict.fromkeys(course.by_id, made))
+    listing = _Listing(course, os.fspath(path))
+    listing.walk()
+    return _Digester(course, listing).digests()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _File:
+    """A script or notebook.
+
+    Args:
+        key: its path inside the folder, with `/`.
+        groups: the assignments whose folder it is in, or whose name it has.
+        names: those by which another file may import it, or find it, besides these assignments'.
+        data: as much of it as can matter.
+        size: in bytes.
+        state: a digest of its path, size and content.
+    """
+
+    key: str
+    groups: tuple[str, ...]
+    names: tuple[bytes, ...]
+    data: bytes
+    size: int
+    state: bytes
+
+
+@dataclass(slots=True)
+class _Listing:
+    """What lies in a folder.
+
+    Args:
+        root: the folder.
+        files: scripts and notebooks that may be read.
+        marks: by assignment, "" for all, what else reading depends on.
+        folders: by assignment, the folders that are meant to be its own, and whether each is a link.
+        times: the content of files that say when something was handed in.
+        is_cut: whether reading may end before all is read.
+    """
+
+    course: Course
+    root: str
+    files: list[_File] = field(default_factory=list)
+    marks: dict[str, list[bytes]] = field(default_factory=lambda: defaultdict(list))
+    folders: dict[str, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
+    times: dict[str, bytes] = field(default_factory=dict)
+    is_cut: bool = False
+    modules: dict[str, str] = field(default_factory=dict)
+    count: int = 0
+    entries: int = 0
+    size: int = 0
+    code: int = 0
+
+    def walk(self) -> None:
+        """List everything.
+
+        Raises:
+            OSError: when the folder itself cannot be read.
+        """
+        self.modules = {a.module: a.id for a in self.course.assignments}
+        with os.scandir(self.root) as found:
+            self._folder(sorted(found, key=lambda entry: entry.name), ())
+        full = (self.count >= MOST_FILES, self.entries >= MOST_ENTRIES, self.code >= MOST_CODE)
+        self.is_cut |= any(full) or self.size >= MOST_IN_ALL
+
+    def _folder(self, entries: "list[os.DirEntry[str]]", above: tuple[str, ...]) -> None:
+        own = self._meant(above[0]) if above else ""
+        if any(entry.name == ENVIRONMENT for entry in entries):
+            self._mark("", "environment", *above)
+            self.is_cut = True
+            if len(above) > 1 or (above and not own):
+                return
+        for entry in entries:
+            name = entry.name
+            self.entries += 1
+            if entry.is_symlink():
+                self._link(entry, above)
+            elif entry.is_file(follow_symlinks=False):
+                self._entry(entry, above)
+            elif is_own_folder(entry) and len(above) + 1 < MOST_DEPTH:
+                if not above and (id_ := self._meant(name)):
+                    self.folders[id_][name] = False
+                self._below(entry, above)
+            if len(above) < 2 and name[-4:].lower() == ".txt":
+                self._text_file(name, above, own)
+
+    def _below(self, entry: "os.DirEntry[str]", above: tuple[str, ...]) -> None:
+        try:
+            with os.scandir(entry.path) as found:
+                inner = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            self._mark("", "unreadable", *above, entry.name, f"{error.errno}")
+            self.is_cut = True
+            return
+        self._folder(inner, (*above, entry.name))
+
+    def _link(self, entry: "os.DirEntry[str]", above: tuple[str, ...]) -> None:
+        """Links count for nothing, but for those to nowhere, and one in the place of a folder."""
+        try:
+            mode = entry.stat().st_mode
+        except FileNotFoundError:
+            if entry.name.lower().endswith(FORMS):
+                self._add((*above, entry.name), b"", 0, b"nowhere")
+            return
+        except OSError:
+            return
+        if entry.name == TIMESTAMP:
+            self.times["/".join((*above, entry.name))] = b"link"
+        if not above and stat.S_ISDIR(mode) and (id_ := self._meant(entry.name)):
+            self.folders[id_][entry.name] = True
+            self._mark(id_, "link", *sorted(_names_in(entry.path)))
+
+    def _entry(self, entry: "os.DirEntry[str]", above: tuple[str, ...]) -> None:
+        name = entry.name
+        if name == TIMESTAMP:
+            data, _size, _state = self._content(entry.path, 100)
+            self.times["/".join((*above, name))] = data
+        elif name.lower().endswith(FORMS) and not name.startswith("."):
+            self.count += 1
+            content = self._content(entry.path, most_bytes(name))
+            self.code += min(content[1], MAX_CODE_CHARACTERS)
+            self._add((*above, name), *content)
+
+    def _content(self, path: str, most: int) -> tuple[bytes, int, bytes]:
+        """As much of a file as can matter, its size, and a digest of both."""
+        try:
+            with open(path, "rb") as file:  # noqa: PTH123 (a class has ten thousand of them)
+                status = os.fstat(file.fileno())
+                room = MOST_IN_ALL - self.size if self.count <= MOST_ENTRIES else 0
+                data = file.read(min(status.st_size + 1, most + 1, room))
+        except OSError as error:
+            return b"", 0, b"unreadable %d" % (error.errno or 0)
+        self.size += len(data)
+        # What there is no room for is known by when it was changed.
+        changed = status.st_mtime_ns if len(data) == room else 0
+        return data, status.st_size, b"%d %d " % (status.st_size, changed) + _hash(data)
+
+    def _add(self, parts: tuple[str, ...], data: bytes, size: int, state: bytes) -> None:
+        *folders, name = parts
+        stem, key = name.rpartition(".")[0], "/".join(parts)
+        meant = self.modules.get(plain_name(stem), "")
+        if not meant and (name.startswith("test_") or stem in NOT_SUBMISSIONS):
+            return
+        own = self._meant(folders[0]) if folders else ""
+        groups = tuple(dict.fromkeys(id_ for id_ in (meant, own) if id_))
+        inner = folders[1:] if own else folders
+        names = (*inner, *(() if meant else (stem,))) if groups else ()
+        encoded = os.fsencode(key)
+        state = _hash(b"%d " % len(encoded) + encoded + state)
+        known = tuple(_plain(name) for name in names)
+        self.files.append(_File(key, groups, known, data, size, state))
+
+    def _meant(self, folder: str) -> str:
+        """The assignment that a folder in the top one is meant for; "" for none."""
+        name = plain_name(folder)
+        return name if name in self.course.by_id else ""
+
+    def _text_file(self, name: str, above: tuple[str, ...], own: str) -> None:
+        """A script whose name ends in `.txt` is said to be not read."""
+        stem = name[:-4]
+        if stem.lower().endswith(FORMS):
+            id_ = self.modules.get(plain_name(stem.rpartition(".")[0]), "")
+            if id_ and (not above or own == id_):
+                self._mark(id_, "text", *above, name)
+
+    def _mark(self, id_: str, *words: str) -> None:
+        self.marks[id_].append("\0".join(words).encode("utf-8", "surrogateescape"))
+
+
+@dataclass(slots=True)
+class _Digester:
+    """Finds what each assignment depends on.
+
+    Args:
+        listing: what lies in the folder.
+        common: the files of no assignment, on which each depends.
+        of: by assignment, the files in its folder and of its name.
+        known: by file, the assignments and the files that it mentions; None where that may be any.
+        wanted: by assignment, the files that define what its own lacks.
+    """
+
+    course: Course
+    listing: _Listing
+    common: list[_File] = field(default_factory=list)
+    of: dict[str, list[_File]] = field(default_factory=lambda: defaultdict(list))
+    known: dict[_File, tuple[set[str], list[_File]] | None] = field(default_factory=dict)
+    wanted: dict[str, list[_File]] = field(default_factory=dict)
+    texts: dict[_File, bytes] = field(default_factory=dict)
+    named: list[_File] = field(default_factory=list)
+    modules: list[tuple[bytes, str]] = field(default_factory=list)
+    marks: dict[str, bytes] = field(default_factory=dict)
+    escapes: tuple[bytes, ...] = ESCAPED
+
+    def digests(self) -> Digests:
+        """The digests of everything."""
+        listing = self.listing
+        for file in listing.files:
+            for id_ in file.groups:
+                self.of[id_].append(file)
+            if not file.groups:
+                self.common.append(file)
+        self.named = [file for file in listing.files if file.names]
+        self.modules = [(module.encode(), id_) for module, id_ in listing.modules.items()]
+        if not all(name.isascii() for file in self.named for name in file.names):
+            self.escapes = (b"\\u",)
+        for id_ in listing.folders.keys() | listing.marks.keys():
+            known = sorted(listing.folders.get(id_, {}).items()), sorted(listing.marks.get(id_, ()))
+            self.marks[id_] = repr((id_, *known)).encode("utf-8", "surrogateescape")
+        if not listing.is_cut:
+            self.wanted = self._definers()
+        times = [name.encode() + data for name, data in sorted(listing.times.items())]
+        ids = [*self.course.by_id]
+        whole = _digest((*self._state(listing.files, ids), *times))
+        made = {}
+        for id_ in ids:
+            found = None if listing.is_cut else self._reached(id_)
+            files, others = (listing.files, ids) if found is None else found
+            note = b"time" if self._has_time_note(id_) else b""
+            made[id_] = _digest((id_.encode(), note, *self._state(files, others)))
+        return Digests(whole, made, bool(listing.files), self._times(ids))
+
+    def _times(self, ids: Iterable[str]) -> dict[str, datetime]:
+        """When each assignment was handed in, as nbgrader wrote it."""
+        if not self.listing.times:
+            return {}
+        root = Path(self.listing.root)
+        found = {id_: handed_in_at(root / (self._inner(id_) or id_), root)[0] for id_ in ids}
+        return {id_: at for id_, at in found.items() if at is not None}
+
+    def _state(self, files: Iterable[_File], ids: Iterable[str]) -> Iterator[bytes]:
+        yield from sorted([file.state for file in files])
+        for id_ in sorted(self.marks.keys() & {"", *ids}):
+            yield self.marks[id_]
+
+    def _reached(self, id_: str) -> tuple[set[_File], set[str]] | None:
+        """The files that an assignment depends on, and the assignments; None where it may be all."""
+        ids, files = self._judged(id_), set(self.common)
+        new_ids, new = set(ids), set(files)
+        while new_ids or new:
+            for other in new_ids:
+                new |= {*self.of.get(other, ()), *self.wanted.get(other, ())} - files
+            new_ids = set()
+            files |= new
+            for file in new:
+                mentioned = self._mentioned(file)
+                if mentioned is None:
+                    return None
+                new_ids |= {*file.groups, *mentioned[0]} - ids
+            ids |= new_ids
+            new = {f for file in new for f in (self._mentioned(file) or ((), ()))[1]} - files
+        return files, ids
+
+    def _judged(self, id_: str) -> set[str]:
+        """An assignment, and those whose exercises are judged for it."""
+        found, new = {id_}, [id_]
+        while new:
+            assignment = self.course.by_id[new.pop()]
+            imports = (one for one in assignment.imports if not self.course.by_id[one].lends)
+            others = {one for one in (*assignment.compares, *imports) if one not in found}
+            found |= others
+            new += others
+        return found
+
+    def _mentioned(self, file: _File) -> tuple[set[str], list[_File]] | None:
+        """The assignments whose module a file mentions, and the files; None where it may be any."""
+        if file not in self.known:
+            text = self._text(file)
+            is_notebook = text is file.data and _is_notebook(file)
+            text = _with_imports(text, is_notebook=is_notebook)
+            if _is_dynamic(text):
+                self.known[file] = None
+            else:
+                ids = {id_ for module, id_ in self.modules if module in text}
+                named = (f for f in self.named if any(name in text for name in f.names))
+                self.known[file] = (ids, [*named])
+        return self.known[file]
+
+    def _text(self, file: _File) -> bytes:
+        """A file's text, for the names in it, as Python reads them: maybe with more than code."""
+        if file not in self.texts:
+            data = file.data
+            is_plain = _is_plain(data)
+            if is_plain and _is_notebook(file):
+                is_plain = not any(escape in data for escape in self.escapes)
+            self.texts[file] = data if is_plain else _plain(self._source(file).text)
+        return self.texts[file]
+
+    def _source(self, file: _File) -> SourceFile:
+        return source_of(self.course, file.key, file.data, file.size)
+
+    def _definers(self) -> dict[str, list[_File]]:
+        """By assignment, the files of others that may define what its own file lacks."""
+        owners: dict[bytes, list[str]] = defaultdict(list)
+        for exercise in self.course.exercises.values():
+            owners[exercise.name.encode()].append(exercise.assignment)
+        loose = [name for name in owners if name.isupper() or not name.isascii()]
+        wanted: dict[str, dict[_File, set[bytes]]] = defaultdict(dict)
+        for file in self.listing.files if owners else ():
+            text = self._text(file) if file.groups else b""
+            pieces = (*text.split(b"def")[1:], *text.split(b"class")[1:])
+            words = {match[1] for match in map(WORD.match, pieces) if match}
+            words.update(name for name in loose if name in text)
+            for name in words & owners.keys():
+                if not any(id_ in file.groups for id_ in owners[name]):
+                    for id_ in owners[name]:
+                        wanted[id_].setdefault(file, set()).add(name)
+        found = {}
+        for id_, files in wanted.items():
+            lacking = self._lacking(self.course.by_id[id_])
+            found[id_] = [file for file, names in files.items() if names & lacking]
+        return found
+
+    def _lacking(self, assignment: Assignment) -> set[bytes]:
+        """The names of exercises that not each file has which may be the assignment's own."""
+        inner = self._inner(assignment.id)
+        paths = [(file, file.key.rpartition("/")) for file in self.of.get(assignment.id, ())]
+        work = [
+            (f, folder) for f, (folder, _, name) in paths if not name.startswith(("_", "test_"))
+        ]
+        own = [file for file, folder in work if folder == inner != ""]
+        own = own or [file for file, folder in work if not folder]
+        sources = [self._source(file) for file in own]
+        return {
+            exercise.name.encode()
+            for exercise in assignment.exercises
+            if not sources or not all(_has(s, assignment, exercise) for s in sources)
+        }
+
+    def _inner(self, id_: str) -> str:
+        """The folder that counts as an assignment's; "" for none."""
+        folders = self.listing.folders.get(id_, {})
+        plain = sorted(name for name, is_link in folders.items() if not is_link)
+        return id_ if id_ in folders else next(iter(plain), "")
+
+    def _has_time_note(self, id_: str) -> bool:
+        """Whether a note says that a file holds no time, which stands among what is graded."""
+        inner, times = self._inner(id_), self.listing.times
+        if TIMESTAMP in times or f"{inner}/{TIMESTAMP}" in times or self._is_link(id_, inner):
+            root = Path(self.listing.root)
+            return bool(handed_in_at(root / (inner or id_), root)[1])
+        return False
+
+    def _is_link(self, id_: str, inner: str) -> bool:
+        return self.listing.folders.get(id_, {}).get(inner, False)
+
+
+def _is_plain(data: bytes) -> bool:
+    """Whether bytes are as Python reads names in them."""
+    if coding_line(data):
+        return False
+    if data.isascii():
+        return True
+    with suppress(ValueError):
+        return unicodedata.is_normalized("NFKC", data.decode())
+    return False
+
+
+def _is_notebook(file: _File) -> bool:
+    return file.key.lower().endswith(".ipynb")
+
+
+def _with_imports(text: bytes, *, is_notebook: bool) -> bytes:
+    """A text up to the end of its last import: the names of modules stand in no other statement.
+
+    Args:
+        text: of a file.
+        is_notebook: whether its lines are JSON.
+    """
+    last = text.rfind(b"import")
+    while last >= 0 and text[last + 6 : last + 7].isalnum():  # "important"
+        last = text.rfind(b"import", 0, last)
+    if last < 0:
+        return b""
+    line = REST.match(text, last)
+    end = line.end() if line else len(text)
+    is_end = text[end : end + 1] in (b"", b"\n")
+    if is_notebook and text[end : end + 2] == b"\\n":
+        is_end = True
+    return text[:end] if is_end else text
+
+
+def _has(source: SourceFile, assignment: Assignment, exercise: Exercise) -> bool:
+    """What `has_own` says, for most files without looking for any other name."""
+    text = source.text
+    for keyword in (f"\ndef {exercise.name}(", f"\nclass {exercise.name}("):
+        if keyword in text and not has_stub(source, exercise):
+            return True
+    return has_own(source, assignment, exercise)
+
+
+def _is_dynamic(text: bytes) -> bool:
+    """Whether a text may import a module whose name does not stand in it."""
+    pieces = text.split(b"import")
+    after = pieces[1:]
+    return any(p.startswith(b"lib") for p in after) or any(
+        one.endswith(b"__") and two.startswith(b"__")
+        for one, two in zip(pieces, after, strict=False)
+    )
+
+
+def _names_in(folder: str) -> list[str]:
+    with suppress(OSError):
+        return [path.name for path in Path(folder).iterdir()]
+    return []
+
+
+def _plain(text: str) -> bytes:
+    """A text as Python reads names in it."""
+    return unicodedata.normalize("NFKC", text).encode("utf-8", "surrogateescape")
+
+
+def _hash(data: bytes) -> bytes:
+    return blake2b(data, digest_size=SIZE).digest()
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    """A digest of parts, in which no two lists of parts are the same bytes."""
+    digest = blake2b(digest_size=SIZE)
+    for part in parts:
+        digest.update(b"%d " % len(part))
+        digest.update(part)
+    return digest.hexdigest()

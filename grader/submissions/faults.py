@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from tokenize import TokenError
 
 from grader.core.errors import UsageError
@@ -33,4 +34,8 @@ def in_words(error: Exception) -> str:
     if not isinstance(error, OSError) or error.filename is None:
         return clean(f"what was handed in cannot be read ({type(error).__name__}: {error})")
     name = Path(str(error.filename)).name
-    return clean(f"{name} cannot be read ({error.strerror or type(error).__name__})")
+    reason = f"{name} cannot be read ({error.strerror or type(error).__name__})"
+    if isinstance(error, PermissionError):
+        command = f"`chmod -R u+rX {quote(name)}`"
+        reason += f": make it readable, with {command} for example, and run the same command again"
+    return clean(reason)

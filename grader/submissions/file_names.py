@@ -108,11 +108,12 @@ def all_files(folder: str, depth: int = 1) -> Iterator["os.DirEntry[str]"]:
     for entry in entries:
         if entry.is_file(follow_symlinks=False):
             yield entry
-        elif depth < MOST_DEPTH and _is_own_folder(entry):
+        elif depth < MOST_DEPTH and is_own_folder(entry):
             yield from all_files(entry.path, depth + 1)
 
 
-def _is_own_folder(entry: "os.DirEntry[str]") -> bool:
+def is_own_folder(entry: "os.DirEntry[str]") -> bool:
+    """Whether it is a folder that files are looked for in: not a link, and not a tool's."""
     is_tools = entry.name.startswith((".", "__", "node_modules"))
     return not is_tools and entry.is_dir(follow_symlinks=False)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from grader.core.errors import GraderError
 from grader.course.course import Course, Exercise
-from grader.submissions.notebooks import Cell, code_cells
+from grader.submissions.notebooks import Cell, code_cells, notebook_text
 from grader.submissions.source_file import SourceFile, definitions
 
 KEY = "this notebook"
@@ -53,7 +53,8 @@ class Kernel:
         history = [Cell(*pair) for pair in enumerate(self.shell.history_manager.input_hist_raw)]
         ran = [cell for cell in history if _defines(cell, exercise.name)]
         try:
-            saved = [c for c in code_cells(path.read_bytes()) if _defines(c, exercise.name)]
+            cells = code_cells(notebook_text(path.read_bytes()).text)
+            saved = [cell for cell in cells if _defines(cell, exercise.name)]
             saved_at = path.stat().st_mtime
         except (OSError, GraderError):
             return False

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from grader.core.errors import SubmissionError
-from grader.submissions.notebooks import cells_of, nbgrader_marks, text_of
+from grader.submissions.notebooks import cells_of, nbgrader_marks, notebook_text, text_of
 
 
 def is_defect(note: str) -> bool:
@@ -64,7 +64,8 @@ def _cells(names: Sequence[str], one: str, several: str) -> str:
 
 def _marked(data: bytes) -> tuple[Counter[str], dict[str, str]]:
     """How often each name that nbgrader gave stands in a notebook, and each test cell's text."""
-    cells = [(nbgrader_marks(c), text_of(c).strip()) for c in cells_of(data) if isinstance(c, dict)]
+    found = (c for c in cells_of(notebook_text(data).text) if isinstance(c, dict))
+    cells = [(nbgrader_marks(cell), text_of(cell).strip()) for cell in found]
     named = [(m["grade_id"], m, text) for m, text in cells if isinstance(m.get("grade_id"), str)]
     tests = {n: text for n, m, text in named if m.get("grade") is True and not m.get("solution")}
     return Counter(name for name, *_ in named), tests

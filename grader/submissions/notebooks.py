@@ -3,13 +3,14 @@
 import gc
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from grader.core.encodings import Decoded, decoded
 from grader.core.errors import SubmissionError
-from grader.core.language import _
+from grader.core.language import _, listed
 
 MAX_BYTES = 64 * 2**20
 MOST_PARTS = 4_000_000
@@ -31,13 +32,50 @@ class Cell:
     text: str
 
 
-def code_cells(data: bytes) -> tuple[Cell, ...]:
+class NoTextError(SubmissionError):
+    """A file is text in no encoding that is read."""
+
+
+def no_text(encodings: Sequence[str]) -> NoTextError:
+    """That a file is no text, and what to do.
+
+    Args:
+        encodings: those that were tried besides UTF-8.
+    """
+    sentence = _("it is not text in {encodings}; open it, and save it again as UTF-8")
+    names = listed(name.upper() for name in ("utf-8", *encodings))
+    return NoTextError(sentence.format(encodings=names))
+
+
+def notebook_text(data: bytes, encodings: Sequence[str] = ()) -> Decoded:
+    """The JSON of a notebook.
+
+    Args:
+        data: the file.
+        encodings: those to try where it is not in UTF-8.
+
+    Raises:
+        SubmissionError: when it is too large; a NoTextError when it is text in no encoding.
+    """
+    if len(data) > MAX_BYTES:
+        sentence = _("it has {size} bytes; at most {most} are read")
+        raise SubmissionError(sentence.format(size=len(data), most=MAX_BYTES))
+    if _parts(data) > MOST_PARTS:
+        sentence = _("its JSON has more than {most} values")
+        raise SubmissionError(sentence.format(most=MOST_PARTS))
+    found = decoded(data, encodings, has_coding_line=False)
+    if found is None:
+        raise no_text(encodings)
+    return found
+
+
+def code_cells(text: str) -> tuple[Cell, ...]:
     """The code cells of a notebook, without the generated cells that only a kernel runs.
 
     Raises:
         SubmissionError: when it is not a notebook, saying why.
     """
-    cells = cells_of(data)
+    cells = cells_of(text)
     code = tuple(
         Cell(number, text_of(cell))
         for number, cell in enumerate(cells, 1)
@@ -52,35 +90,29 @@ def code_cells(data: bytes) -> tuple[Cell, ...]:
     return code
 
 
-def cells_of(data: bytes) -> list[Any]:
+def cells_of(text: str) -> list[Any]:
     """The cells of a notebook, of every kind, as whatever JSON holds.
 
     Raises:
         SubmissionError: when it is not a notebook, saying why.
     """
-    cells = _cells(_content(data))
+    cells = _cells(_content(text))
     if len(cells) > MAX_CELLS:
         sentence = _("it has {size} cells; at most {most} are read")
         raise SubmissionError(sentence.format(size=len(cells), most=MAX_CELLS))
     return cells
 
 
-def _content(data: bytes) -> dict[str, Any]:
-    if len(data) > MAX_BYTES:
-        sentence = _("it has {size} bytes; at most {most} are read")
-        raise SubmissionError(sentence.format(size=len(data), most=MAX_BYTES))
-    if _parts(data) > MOST_PARTS:
-        sentence = _("its JSON has more than {most} values")
-        raise SubmissionError(sentence.format(most=MOST_PARTS))
+def _content(text: str) -> dict[str, Any]:
     try:
         with _without_collection():
-            content = json.loads(data.decode("utf-8-sig"))
+            content = json.loads(text)
     except json.JSONDecodeError as error:
         sentence = _("its JSON is damaged at line {line}, column {column}")
         sentence = sentence.format(line=error.lineno, column=error.colno)
         raise SubmissionError(sentence) from error
     except (ValueError, RecursionError) as error:
-        raise SubmissionError(_("it is not JSON in UTF-8")) from error
+        raise SubmissionError(_("it is not JSON")) from error
     if not isinstance(content, dict):
         raise SubmissionError(_("its JSON is not a notebook"))
     return content

@@ -1,16 +1,13 @@
 """One file that was handed in, as text: a script, or a notebook's cells. Nothing in it is run."""
 
-import codecs
-import io
 import re
-import tokenize
-import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from grader.core.encodings import Decoded, decoded
 from grader.core.errors import SubmissionError
 from grader.core.language import _
 from grader.core.text import clean
@@ -18,11 +15,14 @@ from grader.course.course import Assignment, Course, Exercise
 from grader.sandbox.failures import stub_message
 from grader.submissions.file_names import plain_name
 from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
-from grader.submissions.notebooks import MAX_CODE_CHARACTERS, Cell, code_cells
-
-NOT_FOR_FILES = {"punycode", "idna", "unicode-escape", "raw-unicode-escape", "utf-7"}
-"""Codecs that no file is written in; two of them take time by the square of a text's length."""
-
+from grader.submissions.notebooks import (
+    MAX_CODE_CHARACTERS,
+    Cell,
+    NoTextError,
+    code_cells,
+    no_text,
+    notebook_text,
+)
 
 DEFINED = re.compile(r"^[ \t]*+(?:(?:async )?def|class)[ \t]++(\w++)", re.MULTILINE)
 OUTERMOST = re.compile(r"^(?:(?:async )?def|class)[ \t]++(\w++)", re.MULTILINE)
@@ -76,6 +76,8 @@ class SourceFile:
         cells: its code; one cell without a number for a `.py` file.
         problem: why it could not be read, "" when it could.
         is_refused: whether it was this machine that could not read it, not that it makes no sense.
+        is_text: whether it could be read as text at all; who cannot read it cannot say what it is.
+        encoding: what it was taken for, where it is not UTF-8 and does not say what it is.
     """
 
     key: str
@@ -84,6 +86,8 @@ class SourceFile:
     cells: tuple[Cell, ...]
     problem: str = ""
     is_refused: bool = False
+    is_text: bool = True
+    encoding: str = ""
 
     @property
     def name(self) -> str:
@@ -130,40 +134,64 @@ def read_source(course: Course, path: Path, key: str) -> SourceFile:
         path: where it lies.
         key: its path inside the submission.
     """
-    module = plain_name(path.stem)
+    try:
+        size, data = path.stat().st_size, b""
+        if size <= most_bytes(key):
+            data = path.read_bytes()
+    except OSError as error:
+        unread = source_of(course, key, b"", 0)
+        return replace(unread, cells=(), problem=f"{error.strerror}", is_refused=True)
+    return source_of(course, key, data, max(size, len(data)))
+
+
+def most_bytes(key: str) -> int:
+    """How long a file may be to be read."""
+    return MAX_NOTEBOOK_BYTES if _is_notebook(key) else MAX_CODE_CHARACTERS
+
+
+def _is_notebook(key: str) -> bool:
+    return key.lower().endswith(".ipynb")
+
+
+def source_of(course: Course, key: str, data: bytes, size: int) -> SourceFile:
+    """A file's content as text; what keeps it from being read is its `problem`.
+
+    Args:
+        course: the course.
+        key: its path inside the submission.
+        data: its content; anything where it is too long.
+        size: how long it is, in bytes.
+    """
+    stem = PurePosixPath(key).stem
+    module = plain_name(stem)
     importable = any(module == assignment.module for assignment in course.assignments)
-    module = module if importable else path.stem
-    is_notebook = path.suffix.lower() == ".ipynb"
-    cells: tuple[Cell, ...] = ()
-    problem, is_refused = "", False
+    source = SourceFile(key, module if importable else stem, importable, ())
     try:
-        size, most = path.stat().st_size, MAX_NOTEBOOK_BYTES if is_notebook else MAX_CODE_CHARACTERS
-        if size > most:
+        if size > most_bytes(key):
             sentence = _("it has {size} bytes; at most {most} are read")
-            raise SubmissionError(sentence.format(size=size, most=most))
-        data = path.read_bytes()
-        cells = code_cells(data) if is_notebook else (Cell(None, _script(data)),)
-    except (SubmissionError, OSError) as error:
-        is_refused = isinstance(error, OSError)
-        problem = f"{error.strerror}" if isinstance(error, OSError) else str(error)
-    return SourceFile(key, module, importable, cells, problem, is_refused)
+            raise SubmissionError(sentence.format(size=size, most=most_bytes(key)))
+        if _is_notebook(key):
+            content = notebook_text(data, course.encodings)
+            cells = code_cells(content.text)
+        else:
+            content = _script(data, course.encodings)
+            cells = (Cell(None, content.text),)
+    except SubmissionError as error:
+        return replace(source, problem=str(error), is_text=not isinstance(error, NoTextError))
+    return replace(source, cells=cells, encoding=content.guessed)
 
 
-def _script(data: bytes) -> str:
-    try:
-        is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        if is_wide and not data.startswith(codecs.BOM_UTF32_LE):  # as some editors save it
-            data = data.decode("utf-16").encode()
-        encoding, _lines = tokenize.detect_encoding(io.BytesIO(data).readline)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if codecs.lookup(encoding).name in NOT_FOR_FILES:
-                raise LookupError
-            text = data.decode(encoding)
-    except (SyntaxError, ValueError, LookupError) as error:
-        problem = _("it is not text in UTF-8; save it again in that encoding")
-        raise SubmissionError(problem) from error
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+def _script(data: bytes, encodings: Sequence[str]) -> Decoded:
+    """The text of a script, with line ends of one kind.
+
+    Raises:
+        NoTextError: when it is text in no encoding.
+    """
+    found = decoded(data, encodings)
+    if found is None:
+        raise no_text(encodings)
+    text = found.text.replace("\r\n", "\n").replace("\r", "\n")
+    return replace(found, text=text)
 
 
 def problem_note(source: SourceFile) -> tuple[str, ...]:
@@ -172,6 +200,16 @@ def problem_note(source: SourceFile) -> tuple[str, ...]:
         return ()
     note = _("{file} cannot be read: {problem}.")
     return (note.format(file=source.name, problem=source.problem),)
+
+
+def encoding_note(source: SourceFile) -> tuple[str, ...]:
+    """What a file was taken for that does not say in which encoding it is."""
+    if not source.encoding or source.problem:
+        return ()
+    note = _("{file} does not say its encoding and was read as {encoding}. Save it as UTF-8.")
+    if source.encoding == "utf-8":
+        note = _("{file} names an encoding that it is not in; it was read as {encoding}.")
+    return (note.format(file=source.name, encoding=source.encoding.upper()),)
 
 
 def definitions(

@@ -13,7 +13,6 @@ from grader.core.language import _
 from grader.core.text import clean
 from grader.course.course import Assignment, Course, Exercise
 from grader.sandbox.failures import stub_message
-from grader.submissions.course_modules import lent, standing_for
 from grader.submissions.file_names import (
     FORMS,
     NOT_SUBMISSIONS,
@@ -22,19 +21,28 @@ from grader.submissions.file_names import (
     with_ending_too_many,
     work_files,
 )
+from grader.submissions.moments import handed_in_at
 from grader.submissions.nbgrader_defects import defects
 from grader.submissions.notebooks import Cell
-from grader.submissions.reading_notes import few, left_out_note, name_note, refused_note
-from grader.submissions.reading_room import ReadingRoom
+from grader.submissions.reading_room import (
+    ReadingRoom,
+    few,
+    left_out_note,
+    lent,
+    name_note,
+    refused_note,
+    standing_for,
+    undecided_note,
+)
 from grader.submissions.source_file import (
     SourceFile,
+    encoding_note,
     has_own,
     is_written,
     may_define,
     problem_note,
     read_source,
 )
-from grader.submissions.timestamps import handed_in_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +143,9 @@ def read_submission(
         if path.suffix.lower() not in FORMS:
             raise UsageError(_("{path} is neither a .py nor an .ipynb.").format(path=path))
         source = read_source(course, path, path.name)
-        undecided = refused_note(source.name, source.problem) if source.is_refused else ""
-        reading = Reading((source.key,), source.name, problem_note(source), undecided=undecided)
+        undecided = undecided_note(source)
+        notes = () if undecided else (*problem_note(source), *encoding_note(source))
+        reading = Reading((source.key,), source.name, notes, undecided=undecided)
         mine = [a for a in course.assignments if may_define(source, a)] or course.assignments
         readings = {a.id: reading if a in mine else Reading() for a in course.assignments}
         sources = {source.key: source}
@@ -179,7 +188,7 @@ class _Reader:
         readings = {a.id: self._reading(a, shared_keys) for a in self.course.assignments}
         beside = self._add_others(readings)
         readings = {id_: self._with_others(id_, readings) for id_ in readings}
-        readings = {id_: self._with_left_out(reading) for id_, reading in readings.items()}
+        readings = {id_: self._with_file_notes(reading) for id_, reading in readings.items()}
         found = standing_for(self.course, self.sources, readings)
         return Submission(student, self.sources, readings, found, lent(self.course), beside)
 
@@ -211,6 +220,10 @@ class _Reader:
     def _with_others(self, id_: str, readings: Mapping[str, Reading]) -> Reading:
         """A reading with the files that define what those of the assignment do not."""
         reading, assignment = readings[id_], self.course.by_id[id_]
+        if not reading.sources and not reading.undecided:
+            named = [s for k, s in self.sources.items() if _is_meant(assignment, Path(k))]
+            if unread := next(filter(undecided_note, named), None):
+                reading = _undecided(unread, reading.submitted_at)
         if reading.undecided:
             return reading
         if reading.own:
@@ -264,14 +277,15 @@ class _Reader:
         if not mine and not shared:
             return Reading(notes=self._ending_note(assignment, inner), submitted_at=submitted_at)
         found = [*mine.values()] or [self.sources[key] for key in shared]
-        refused = [
-            refused_note(source.name, source.problem) for source in found if source.is_refused
-        ]
-        if refused:
-            return Reading(undecided=refused[0], submitted_at=submitted_at)
+        refused = [source for source in found if source.is_refused]
+        has_text = any(source.is_text for source in found)
+        if refused or not has_text:  # beside a file that is text, one that is none says nothing
+            return _undecided((refused or found)[0], submitted_at)
         if not mine:
             return Reading(shared, self.sources[shared[0]].name, time_notes, submitted_at)
         chosen, notes = self._choose(assignment, found)
+        if undecided_note(chosen):
+            return _undecided(chosen, submitted_at)
         for source in found:
             if source is not chosen:  # an import finds the file that counts
                 self.sources[source.key] = replace(source, importable=False)
@@ -351,12 +365,12 @@ class _Reader:
         original = read_source(self.course, stub, stub.name)
         return all(gaps) or _normal(original.cells) == _normal(source.cells)
 
-    def _with_left_out(self, reading: Reading) -> Reading:
-        """A reading with a note on the files for which there was no room."""
-        if not self.room.left_out:
-            return reading
-        names = (self._key(path) for path in self.room.left_out)
-        return replace(reading, notes=(*reading.notes, left_out_note(names)))
+    def _with_file_notes(self, reading: Reading) -> Reading:
+        """A reading with notes on its files' encodings, and on files for which there was no room."""
+        notes = [note for key in reading.sources for note in encoding_note(self.sources[key])]
+        if self.room.left_out:
+            notes.append(left_out_note(self._key(path) for path in self.room.left_out))
+        return replace(reading, notes=(*reading.notes, *notes)) if notes else reading
 
     def _key(self, path: Path) -> str:
         return path.relative_to(self.folder).as_posix()
@@ -367,6 +381,11 @@ class _Reader:
             self.sources[key] = source = read_source(self.course, path, key)
             self.room.take(source, 0 if source.problem else path.stat().st_size)
         return self.sources[key]
+
+
+def _undecided(source: SourceFile, submitted_at: datetime | None) -> Reading:
+    """The reading where nobody can say what is in a file that may hold the work."""
+    return Reading((), source.name, (), submitted_at, undecided=undecided_note(source))
 
 
 def _gaps(assignment: Assignment, source: SourceFile) -> list[int]:

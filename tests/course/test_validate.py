@@ -2,6 +2,14 @@
 
 import pytest
 
+from grader.core.errors import CourseError
+from grader.core.records import Visibility
+from grader.course.course import load_course
+from grader.course.hints import read_hints
+from grader.course.misconceptions import read_misconceptions
+from grader.judging.collect import collect
+from grader.release.solution_cells import read_solution
+
 pytestmark = pytest.mark.slow
 
 SOLUTION = "solutions/01_scores/scores.py"
@@ -295,6 +303,37 @@ def test_a_misconception_of_an_unknown_exercise_is_told(example) -> None:
         "solutions/02_mixture/misconceptions.toml: misconceptions[1] (weights-over-columns): "
         "found the exercise 'weight'; did you mean 'weights'? allowed: weights, Mixture"
     ]
+
+
+LOST = (
+    "course.toml: 01_scores does not list the exercise 'scores', which solutions/01_scores/scores.py "
+    "still has. To take it out of the score, write `scores = 0`, and change nothing else. To rename it "
+    "to {new}, write that name in solutions/01_scores/scores.py, in the checks, in misconceptions.toml "
+    "and in hints.toml. To remove it, remove it there as well."
+)
+
+
+def test_an_exercise_that_has_another_name_in_the_manifest_is_one_sentence(example) -> None:
+    """Solution, checks, known mistakes and hints have the old one: one cause, and what to do."""
+    example.edit("course.toml", "scores = 2", "marks = 2")
+    assert example.faults() == [LOST.format(new="marks")]
+
+
+def test_each_reader_of_a_removed_exercise_says_the_same(example) -> None:
+    """Grading, checking, hints and generating stop with the sentence of `grader validate`."""
+    example.edit("course.toml", "scores = 2", "other = 2")
+    course = load_course(example.folder)
+    first, paths = course.assignments[0], course.paths(course.assignments[0])
+    readers = (
+        lambda: read_misconceptions(course, first),
+        lambda: read_hints(first, paths.hints),
+        lambda: read_solution(first, paths.solution),
+        lambda: collect(course, course.exercises, Visibility),
+    )
+    for reader in readers:
+        with pytest.raises(CourseError) as caught:
+            reader()
+        assert caught.value.problems == (LOST.format(new="other"),)
 
 
 def test_an_id_used_in_two_assignments_is_told(example) -> None:

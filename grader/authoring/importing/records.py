@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.core.errors import SubmissionError, UsageError
-from grader.submissions.notebooks import cells_of, nbgrader_marks, text_of
+from grader.submissions.notebooks import cells_of, nbgrader_marks, notebook_text, text_of
 
 HEADING = re.compile(r"^#+ +(.+?) *#*$", re.MULTILINE)
 MAGIC = re.compile(r"^\s*[%!]")
@@ -194,7 +194,7 @@ def read_cells(path: Path) -> list[SourceCell]:
         UsageError: when it cannot be read as one.
     """
     try:
-        cells = cells_of(path.read_bytes())
+        cells = cells_of(notebook_text(path.read_bytes()).text)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
     except SubmissionError as error:

@@ -8,8 +8,8 @@ from grader.core.language import _, listed, ngettext
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.core.text import clean
 from grader.course.course import Course
-from grader.feedback.outcomes import ExerciseStatus, exercise_status, status_words
-from grader.grading.results import has_something, points
+from grader.judging.outcomes import ExerciseStatus, exercise_status, status_words
+from grader.judging.results import has_something, points
 from grader.reports.attempts import Stuck, stuck
 from grader.reports.html.views import percent
 

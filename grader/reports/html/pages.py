@@ -17,8 +17,8 @@ from grader.core.records import Picture, Result
 from grader.core.text import clean, display_width
 from grader.core.views import ViewResult
 from grader.course.course import Course
-from grader.feedback.outcomes import ExerciseStatus, out_of
-from grader.grading.results import for_student
+from grader.judging.outcomes import ExerciseStatus, out_of
+from grader.judging.results import for_student
 from grader.reports.attempts import tries_until_solved
 from grader.reports.html.class_views import first_to_look_at, score_cell, students_map, tenths
 from grader.reports.html.heatmap import figure

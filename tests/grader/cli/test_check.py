@@ -124,6 +124,18 @@ def scores(queries, keys):
     assert "~ It should be general.  (not judged: TypeError)" in told.out
 
 
+def test_a_file_that_is_no_text_is_told(grader, work):
+    """What is wrong with it, and what to do."""
+    folder = work("mine")
+    (folder / "scores.py").write_bytes(bytes(100))
+    assert grader("check", "01", "--submission", folder).lines == [
+        "01_scores  ../class/mine/scores.py",
+        "  scores.py cannot be read: it is not text in UTF-8, CP1252; open it, and save it again as UTF-8.",
+        "",
+        "Not all of your work could be read: the score is undecided.",
+    ]
+
+
 def test_an_exercise_that_waits_says_for_which(grader, folder, edit):
     """As data, in words and with the sign of what is still open; places lead to it."""
     stub = 'raise NotImplementedError("02_mixture/Mixture: not attempted yet")'

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.grading.seal_probe import sealed_launcher
-from grader.submissions.student_folders import JOURNAL
+from grader.intake.folders import JOURNAL
+from grader.judging.seal_probe import sealed_launcher
 from tests.grader.classes.conftest import files_in
 
 pytestmark = pytest.mark.slow
@@ -488,7 +488,7 @@ def test_a_student_on_whom_the_grader_fails_is_graded_again(grade, out, edit):
 @pytest.mark.parametrize(("times", "code", "undecided"), [(1, 0, []), (2, 3, ["ada"])])
 def test_what_nobody_foresaw_is_tried_once_more(grade, out, monkeypatch, times, code, undecided):
     """A failure of the moment touches nobody; one that stays leaves this student undecided."""
-    from grader.grading import worker
+    from grader.judging import worker
 
     failures = [RuntimeError("a slip")] * times
     real = worker.outcomes
@@ -516,6 +516,32 @@ def test_a_reference_that_fails_leaves_scores_undecided(grade, out, edit):
         ["cem", "", "6", "", "", ""],
     ]
     assert "keys.nothing" not in json.dumps(record(out, "bo", "feedback"))
+
+
+@pytest.mark.parametrize("most_rows", [100, 1], ids=["table", "large class"])
+def test_a_file_that_is_no_text_is_named_on_the_screen(grade, out, work, monkeypatch, most_rows):
+    """In a class of any size: it is undecided, never a zero."""
+    monkeypatch.setattr("grader.cli.grade.MOST_ROWS", most_rows)
+    (work("bo") / "scores.py").write_bytes(b"PK\x03\x04" + bytes(100))
+    ran = grade()
+    line = (
+        "UNDECIDED, bo, 01_scores: scores.py cannot be read: it is not text in UTF-8, CP1252; open it, "
+        "and save it again as UTF-8."
+    )
+    assert (ran.code, ran.lines[-1]) == (3, line)
+    assert [row[1] for row in rows(out)[1:]] == ["6", "undecided", ""]
+    assert grade("--quiet", "--force").err == f"{line}\n"
+
+
+def test_a_file_in_an_old_encoding_is_graded(grade, out, work):
+    """Its student reads what it was taken for."""
+    path = work("bo") / "scores.py"
+    path.write_bytes(NOT_SCALED.encode() + "# größe\n".encode("cp1252"))
+    ran = grade()
+    assert (ran.code, rows(out)[2][1]) == (0, "0.8")
+    assert record(out, "bo", "feedback")["assignments"][0]["notes"] == [
+        "scores.py does not say its encoding and was read as CP1252. Save it as UTF-8."
+    ]
 
 
 def test_a_check_that_breaks_on_an_answer_touches_only_whom_it_judged(grade, out, edit):
@@ -586,7 +612,7 @@ def scores(queries, keys):
 
 def test_a_machine_that_cannot_seal_refuses_to_grade(grader, students, out, monkeypatch):
     """Unless it is told to go on without; no result is written."""
-    from grader.grading import seal_probe
+    from grader.judging import seal_probe
 
     layer = seal_probe.Layer("files (Landlock)", True, False, "this kernel has no Landlock")
     monkeypatch.setattr(seal_probe, "_unsupported", lambda: (layer,))
@@ -703,12 +729,17 @@ def test_what_this_machine_cannot_read_is_undecided_and_no_zero(
     with monkeypatch.context() as patched:
         patched.setattr(Path, method, refuse)
         ran = grade("--seed", "1")
-    assert (ran.code, ran.lines[-1]) == (3, "UNDECIDED, the grader failed: dot")
+    name = "01_scores/scores.py" if method == "read_bytes" else "01_scores"
+    why = (
+        f"{name} cannot be read on this machine: Permission denied. Make it readable, with `chmod -R "
+        f"u+rX {name}` for example, and run the same command again."
+    )
+    assert (ran.code, ran.lines[-1]) == (3, f"UNDECIDED, dot, 01_scores: {why}")
     (row,) = [row for row in rows(out) if row[0] == "dot"]
     assert row[1:4] == ["undecided", "6", "undecided"]
     first, second = record(out, "dot")["assignments"]
     assert first["score"] is None
-    assert first["notes"][-1].endswith("cannot be read on this machine: Permission denied.")
+    assert first["notes"][-1] == why
     assert (second["score"], [row[0] for row in rows(out)[1:]]) != (None, [])
     assert grade("--seed", "1").code == 0
 
@@ -740,7 +771,7 @@ def test_a_student_folder_that_cannot_be_read_stops_nobody(grade, out, work, mon
 
 def test_what_ends_a_program_politely_ends_it_as_ctrl_c_does(grade, out, monkeypatch):
     """`timeout` and batch systems send SIGTERM: the class's files are written, and it is said."""
-    from grader.grading import worker
+    from grader.judging import worker
 
     real = worker.Worker.outcomes
 

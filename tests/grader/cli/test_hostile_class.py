@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-
 from tests.grader.submissions.test_hostile_repositories import Clone
 
 pytestmark = pytest.mark.slow
@@ -16,6 +15,11 @@ LONG = "x" * 250
 FORMULAS = ("=cmd|' ", "+1+1", "@SUM(1)", "\t=1+1", " =1+1", "-2+3", "＝1+1", "\u200b=1+1")
 ESCAPES = ("a\x1b[31mred", "b\x07bell")
 UNWRITTEN = "def scores(queries, keys):\n    raise NotImplementedError\n"
+
+NO_ACCESS = (
+    "scores.py cannot be read (Permission denied): make it readable, with `chmod -R u+rX scores.py` for "
+    "example, and run the same command again"
+)
 
 
 @pytest.fixture
@@ -192,8 +196,6 @@ def test_a_file_of_the_exchange_that_cannot_be_read(grade, out, tmp_path, right,
 
     monkeypatch.setattr(shutil, "copyfile", refuse)
     ran = grade()
-    assert (ran.code, ran.lines[-1]) == (3, "UNDECIDED, the grader failed: eve")
+    assert (ran.code, ran.lines[-1]) == (3, f"UNDECIDED, eve: {NO_ACCESS}.")
     assert scores(out) == {"ada": "2", "eve": "undecided"}
-    assert notes(out, "eve") == [
-        "The grader itself failed: scores.py cannot be read (Permission denied)"
-    ]
+    assert notes(out, "eve") == [f"The grader itself failed: {NO_ACCESS}"]

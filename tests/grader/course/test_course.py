@@ -171,6 +171,19 @@ def test_line_ends_of_another_system_are_fine(read):
     assert read(SMALLEST.replace("\n", "\r\n")).title == "Small"
 
 
+def test_a_course_says_which_encodings_files_are_tried_in(read, problems):
+    """Western Windows' where it says nothing; only such as code is written in."""
+    assert read(SMALLEST).encodings == ("cp1252",)
+    named = SMALLEST.replace("[course]\n", "[course]\nencodings = {}\n", 1)
+    assert read(named.format('["gb18030", "cp932"]')).encodings == ("gb18030", "cp932")
+    wrong = '["latin-1", "klingon", "utf-16", "rot13", "punycode", "cp037"]'
+    needed = "one of Python's text encodings that hold ASCII is needed, like 'cp1252', 'gb18030' or 'cp932'"
+    assert problems(named.format(wrong)) == [
+        f"course.toml: course.encodings[{number}]: found {name!r}; {needed}"
+        for number, name in enumerate(("klingon", "utf-16", "rot13", "punycode", "cp037"), 2)
+    ]
+
+
 def test_all_problems_are_told_at_once_each_with_its_place(problems):
     """One run tells every mistake: place, what was found, what is allowed."""
     text = """
@@ -205,7 +218,7 @@ cross = "two"
             "allowed: assignments, course, late, ledger, limits, roles",
             "course.toml: course.title: missing; a text is needed",
             "course.toml: course.titel: unknown key; did you mean 'title'? "
-            "allowed: about, agents_file, guide, language, languages, notes, optional, prefer, title",
+            "allowed: about, agents_file, encodings, guide, language, languages, notes, optional, prefer, title",
             "course.toml: course.agents_file: found 'no'; true or false is needed",
             "course.toml: course.prefer: found 'html'; 'py' or 'ipynb' is needed",
             "course.toml: limits.load_seconds: found -1; a number above 0 and up to 86400 is needed",

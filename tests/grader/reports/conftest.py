@@ -19,7 +19,7 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, load_course
-from grader.grading.scoring import nothing_handed_in
+from grader.judging.scoring import nothing_handed_in
 from grader.reports.base import CheckedWork, GradedClass
 
 NOW = datetime(2027, 2, 1, 12, 30, 5, tzinfo=UTC)

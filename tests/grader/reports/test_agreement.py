@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from grader.core.records import Outcome, Visibility
-from grader.grading.results import points
+from grader.judging.results import points
 from grader.reports.base import GradedClass
 from grader.reports.gradebooks import scores_csv
 from grader.reports.registry import GRADE_REPORTS, graded

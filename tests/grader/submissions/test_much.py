@@ -7,7 +7,7 @@ import pytest
 
 from grader.core.errors import SubmissionError
 from grader.submissions import payload, reading_room
-from grader.submissions.notebooks import MOST_PARTS, Cell, cells_of
+from grader.submissions.notebooks import MOST_PARTS, Cell, cells_of, notebook_text
 from grader.submissions.payload import read_payload
 from grader.submissions.source_file import SourceFile, definitions, may_define
 from grader.submissions.submission import read_submission
@@ -29,9 +29,9 @@ def test_no_text_takes_time_by_its_square(small_course, text):
 def test_a_notebook_of_millions_of_values_is_refused():
     """Before they are made; commas and brackets in texts are none."""
     with pytest.raises(SubmissionError, match="more than 4000000 values"):
-        cells_of(b'{"cells": [' + b"[]," * (MOST_PARTS // 2 + 1) + b"0]}")
+        notebook_text(b'{"cells": [' + b"[]," * (MOST_PARTS // 2 + 1) + b"0]}")
     said = json.dumps({"cells": [{"cell_type": "code", "source": "[," * MOST_PARTS}]})
-    assert len(cells_of(said.encode())) == 1
+    assert len(cells_of(notebook_text(said.encode()).text)) == 1
 
 
 @pytest.fixture

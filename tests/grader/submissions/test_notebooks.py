@@ -5,7 +5,7 @@ import json
 import pytest
 
 from grader.core.errors import SubmissionError
-from grader.submissions.notebooks import Cell, code_cells
+from grader.submissions.notebooks import Cell, code_cells, notebook_text
 
 
 def code(source, **metadata):
@@ -23,39 +23,44 @@ def notebook(*cells, **rest):
     return json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4, **rest}).encode()
 
 
+def cells_in(data, encodings=()):
+    """The code cells of a notebook's bytes."""
+    return code_cells(notebook_text(data, encodings).text)
+
+
 def refusal(data):
     """The sentence that says why something is not read."""
     with pytest.raises(SubmissionError) as caught:
-        code_cells(data)
+        cells_in(data)
     return str(caught.value)
 
 
 def test_code_cells_keep_the_numbers_that_jupyter_counts():
     """Prose is left out, and counts."""
     data = notebook(text("# Title"), code("x = 1"), text("so"), code("y = 2"))
-    assert code_cells(data) == (Cell(2, "x = 1"), Cell(4, "y = 2"))
+    assert cells_in(data) == (Cell(2, "x = 1"), Cell(4, "y = 2"))
 
 
 def test_a_source_in_lines_is_joined():
     """Jupyter writes a cell's text as a list of lines."""
-    assert code_cells(notebook(code(["x = 1\n", "y = 2"]))) == (Cell(1, "x = 1\ny = 2"),)
+    assert cells_in(notebook(code(["x = 1\n", "y = 2"]))) == (Cell(1, "x = 1\ny = 2"),)
 
 
 def test_a_notebook_without_cells_has_no_code():
     """An empty notebook is read, and has nothing in it."""
-    assert code_cells(notebook()) == ()
+    assert cells_in(notebook()) == ()
 
 
 def test_what_a_cell_printed_is_not_read():
     """Outputs, counters and unknown keys make no difference."""
     cell = {**code("x = 1"), "outputs": [{"text": "y = 2"}], "execution_count": 7, "more": []}
-    assert code_cells(notebook(cell)) == (Cell(1, "x = 1"),)
+    assert cells_in(notebook(cell)) == (Cell(1, "x = 1"),)
 
 
 def test_a_locked_test_cell_is_not_read():
     """Test cells of nbgrader run checks; they are no part of what a student wrote."""
     locked = code("run()", nbgrader={"grade": True, "solution": False, "locked": True})
-    assert code_cells(notebook(code("x = 1"), locked, code("y = 2"))) == (
+    assert cells_in(notebook(code("x = 1"), locked, code("y = 2"))) == (
         Cell(1, "x = 1"),
         Cell(3, "y = 2"),
     )
@@ -66,7 +71,7 @@ def test_an_experiment_is_not_read():
     tagged = [
         {**code(f"x = {n}"), "metadata": {"tags": t}} for n, t in enumerate((["experiment"], ["a"]))
     ]
-    assert code_cells(notebook(*tagged)) == (Cell(2, "x = 1"),)
+    assert cells_in(notebook(*tagged)) == (Cell(2, "x = 1"),)
 
 
 @pytest.mark.parametrize(
@@ -83,30 +88,30 @@ def test_an_experiment_is_not_read():
 )
 def test_any_other_cell_of_nbgrader_is_read(marks):
     """Answer cells, those graded by hand, and odd metadata are the student's."""
-    assert code_cells(notebook(code("x = 1", nbgrader=marks))) == (Cell(1, "x = 1"),)
+    assert cells_in(notebook(code("x = 1", nbgrader=marks))) == (Cell(1, "x = 1"),)
 
 
 def test_a_byte_order_mark_is_passed_over():
     """An editor of another system may have put one in front."""
-    assert code_cells(b"\xef\xbb\xbf" + notebook(code("x = 1"))) == (Cell(1, "x = 1"),)
+    assert cells_in(b"\xef\xbb\xbf" + notebook(code("x = 1"))) == (Cell(1, "x = 1"),)
 
 
 def test_the_layout_with_worksheets_is_read():
     """Before 2015, cells lay in worksheets, and their text under `input`."""
     cells = [text("# Title"), {"cell_type": "code", "input": ["x = 1"], "language": "python"}]
     data = json.dumps({"worksheets": [{"cells": cells}], "nbformat": 3}).encode()
-    assert code_cells(data) == (Cell(2, "x = 1"),)
+    assert cells_in(data) == (Cell(2, "x = 1"),)
 
 
 @pytest.mark.parametrize("source", [None, 5, {}, [None, 5, {}], [["x"]]])
 def test_a_cell_without_text_is_empty(source):
     """A source that is no text is read as none."""
-    assert code_cells(notebook(code(source), code("x = 1"))) == (Cell(1, ""), Cell(2, "x = 1"))
+    assert cells_in(notebook(code(source), code("x = 1"))) == (Cell(1, ""), Cell(2, "x = 1"))
 
 
 def test_a_thing_among_the_cells_that_is_no_cell_still_counts():
     """Cells keep the numbers of their places in the list."""
-    assert code_cells(notebook("what", code("x = 1"))) == (Cell(2, "x = 1"),)
+    assert cells_in(notebook("what", code("x = 1"))) == (Cell(2, "x = 1"),)
 
 
 def test_a_broken_notebook_says_where_its_json_breaks_off():
@@ -122,12 +127,27 @@ def test_an_empty_file_is_no_notebook():
 
 @pytest.mark.parametrize(
     "data",
-    [b"\xff\xfe{}", b"[" * 200_000, '{"cells": []}'.encode("utf-16"), b"1" * 5_000],
-    ids=["bytes", "deep", "utf-16", "long number"],
+    [b"[" * 200_000, b"1" * 5_000],
+    ids=["deep", "long number"],
 )
-def test_bytes_that_are_no_json_are_told(data):
-    """Other encodings, endless nesting and endless numbers are one sentence each."""
-    assert refusal(data) == "it is not JSON in UTF-8"
+def test_text_that_is_no_json_is_told(data):
+    """Endless nesting and endless numbers are one sentence each."""
+    assert refusal(data) == "it is not JSON"
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe{", b"\xe9{}", b"{}\0", b"\x89PNG\r\n\x1a\n"])
+def test_bytes_that_are_no_text_are_told(data):
+    """What no encoding fits is another thing than damaged JSON."""
+    sentence = "it is not text in UTF-8; open it, and save it again as UTF-8"
+    assert refusal(data) == sentence
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig", "cp1252"])
+def test_a_notebook_in_another_encoding_is_read(encoding):
+    """By its mark, or as one of those that the course tries."""
+    made = {"cells": [code("x = 'é'")]}
+    data = json.dumps(made, ensure_ascii=False).encode(encoding)
+    assert cells_in(data, ["cp1252"]) == (Cell(1, "x = 'é'"),)
 
 
 @pytest.mark.parametrize("data", [b"[]", b"null", b'"cells"', b"5"])
@@ -156,14 +176,14 @@ def test_an_object_without_a_list_of_cells_is_no_notebook(data):
 
 def test_too_many_cells_are_not_read():
     """A notebook has at most 5000 cells."""
-    assert len(code_cells(notebook(*[code("")] * 5_000))) == 5_000
+    assert len(cells_in(notebook(*[code("")] * 5_000))) == 5_000
     assert refusal(notebook(*[code("")] * 5_001)) == "it has 5001 cells; at most 5000 are read"
 
 
 def test_too_much_code_is_not_read():
     """All code together has at most half a mebibyte of characters; prose does not count."""
     half = "#" * 2**18
-    assert len(code_cells(notebook(code(half), code(half), text(half)))) == 2
+    assert len(cells_in(notebook(code(half), code(half), text(half)))) == 2
     assert refusal(notebook(code(half), code(half), code("#"))) == (
         "it has 524289 characters of code; 524288 are read"
     )

@@ -236,7 +236,7 @@ def test_the_form_that_can_be_read_counts_with_a_note(first, folder):
     ("broken", "content", "other"),
     [
         ("first.ipynb", "{", "first_py"),
-        ("first.py", b"# gr\xf6\xdfe\n" + DONE.encode(), "first_ipynb"),
+        ("first.py", b"x" * 2**20, "first_ipynb"),
     ],
 )
 def test_work_may_stand_in_the_form_that_cannot_be_read(first, folder, broken, content, other):
@@ -264,7 +264,7 @@ def test_a_file_that_cannot_be_read_is_noted_with_the_reason(course, folder):
 
 def test_a_broken_file_is_not_said_to_have_been_read(first, folder):
     """Where neither form can be read, no note claims that one was."""
-    put(folder, **{"01_first__first_py": "# coding: nonsense", "01_first__first_ipynb": "{"})
+    put(folder, **{"01_first__first_py": "x" * 2**20, "01_first__first_ipynb": "{"})
     assert not any("was read" in note for note in first().notes)
 
 

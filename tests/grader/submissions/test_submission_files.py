@@ -2,6 +2,7 @@
 
 import json
 import tracemalloc
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -9,9 +10,9 @@ import pytest
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
 from grader.submissions.notebooks import Cell
 from grader.submissions.source_file import SourceFile
-from grader.submissions.submission import read_submission
+from grader.submissions.submission import Reading, read_submission
 
-NOT_UTF8 = "it is not text in UTF-8; save it again in that encoding"
+NO_TEXT = "it is not text in UTF-8, CP1252; open it, and save it again as UTF-8"
 
 
 @pytest.fixture
@@ -107,25 +108,92 @@ def test_a_script_is_read_in_the_encoding_it_names(data, text, script):
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("data", "text", "encoding"),
     [
-        b"x = '\xe9'\n",
-        b"# coding: no-such-encoding\n",
-        b"\xef\xbb\xbf# coding: latin-1\n",
-        b"# coding: rot13\nk = 1\n",
-        b"# coding: hex\nk = 1\n",
-        b"# coding: undefined\nx = 1\n",
-        b"# coding: punycode\n" + b"." * 70,
-        b"# coding: ascii\n'\xc3\xa9'\n",
+        (b"x = '\xe9'\n", "x = 'é'\n", "cp1252"),
+        (b"# coding: no-such-encoding\n", "# coding: no-such-encoding\n", "utf-8"),
+        (b"# coding: rot13\nk = 1\n", "# coding: rot13\nk = 1\n", "utf-8"),
+        (b"# coding: hex\nk = 1\n", "# coding: hex\nk = 1\n", "utf-8"),
+        (b"# coding: undefined\nx = 1\n", "# coding: undefined\nx = 1\n", "utf-8"),
+        (b"# coding: utf-16\nx = 1\n", "# coding: utf-16\nx = 1\n", "utf-8"),
+        (b"# coding: cp037\nx = 1\n", "# coding: cp037\nx = 1\n", "utf-8"),
+        (b"# coding: ascii\n'\xc3\xa9'\n", "# coding: ascii\n'é'\n", "utf-8"),
+        (b"# coding: utf-8\n'\xe9'\n", "# coding: utf-8\n'é'\n", "cp1252"),
+        (b"# coding: punycode\n" + b"." * 70, "# coding: punycode\n" + "." * 70, "utf-8"),
     ],
     ids=[
-        *("latin-1", "unknown", "contradiction", "rot13", "hex", "undefined"),
-        *("punycode", "ascii"),
+        *("latin-1", "unknown", "rot13", "hex", "undefined", "utf-16", "ebcdic", "ascii"),
+        *("not utf-8", "punycode"),
     ],
 )
-def test_a_script_in_no_readable_encoding_says_so(data, script):
-    """Whatever a coding line claims, the answer is one sentence that says what to do."""
-    assert script(data) == SourceFile("01_first/first.py", "first", True, (), NOT_UTF8)
+def test_a_script_that_does_not_say_its_encoding_is_read(data, text, encoding, script):
+    """As UTF-8, else as the first of the course's encodings that fits, whatever a line claims."""
+    wanted = (Cell(None, text),)
+    assert script(data) == SourceFile("01_first/first.py", "first", True, wanted, encoding=encoding)
+
+
+def test_a_mark_counts_more_than_a_coding_line(script):
+    """Python refuses such a file, although nobody can mistake it."""
+    assert script(b"\xef\xbb\xbf# coding: latin-1\n'\xc3\xa9'").text == "# coding: latin-1\n'é'"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+def test_a_mark_of_an_encoding_needs_no_note(encoding, script, read):
+    """The file says what it is."""
+    assert script(f"x = '{PERSON}'\n".encode(encoding)).text == f"x = '{PERSON}'\n"
+    assert not any("encoding" in note for note in read().readings["01_first"].notes)
+
+
+PERSON = "人"
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "cp932"])
+def test_a_course_says_which_encodings_are_tried(encoding, course, folder):
+    """In China and Japan others than in Europe."""
+    text = f"def dot():  # {PERSON}\n    return 1\n"
+    (folder / "01_first" / "first.py").write_bytes(text.encode(encoding))
+    known = replace(course, encodings=(encoding, "cp1252"))
+    submission = read_submission(known, folder, "ada")
+    assert submission.sources["01_first/first.py"].text == text
+    assert submission.readings["01_first"].notes == (
+        f"01_first/first.py does not say its encoding and was read as {encoding.upper()}. Save it "
+        "as UTF-8.",
+    )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x89PNG\r\n\x1a\n\x00\x00",
+        bytes(200),
+        b"PK\x03\x04\x14\xe9",
+        b"x = '\x81\xe9'\n",
+        b"\xff\xfex",
+    ],
+    ids=["picture", "zeros", "zip", "no letter", "half a sign"],
+)
+@pytest.mark.parametrize("name", ["01_first/first.py", "01_first/first.ipynb", "other/first.py"])
+def test_what_is_no_text_leaves_the_assignment_undecided(data, name, read, folder):
+    """Nobody can say what it was: that is no zero."""
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_bytes(data)
+    sentence = f"{name} cannot be read: {NO_TEXT}."
+    assert read().readings["01_first"] == Reading((), name, undecided=sentence)
+
+
+def test_a_single_file_that_is_no_text_is_undecided(course, folder):
+    """As in a folder."""
+    (folder / "first.py").write_bytes(bytes(200))
+    reading = read_submission(course, folder / "first.py", "ada").readings["01_first"]
+    assert reading.undecided == f"first.py cannot be read: {NO_TEXT}."
+
+
+def test_a_file_that_is_no_text_does_not_hide_one_that_is(read, folder):
+    """The other form counts, as beside a damaged notebook."""
+    (folder / "01_first" / "first.py").write_text("def dot():\n    return 1\n", "utf-8")
+    (folder / "01_first" / "first.ipynb").write_bytes(bytes(200))
+    reading = read().readings["01_first"]
+    assert (reading.sources, reading.undecided) == (("01_first/first.py",), "")
 
 
 def test_escapes_that_a_coding_line_asks_for_raise_no_warning(script):
@@ -136,8 +204,8 @@ def test_escapes_that_a_coding_line_asks_for_raise_no_warning(script):
 
 def test_any_bytes_in_a_notebook_are_text_or_a_problem(read, folder):
     """A notebook in another encoding is told like a broken one."""
-    (folder / "01_first" / "first.ipynb").write_bytes(b"\xff\xfe")
-    assert read().sources["01_first/first.ipynb"].problem == "it is not JSON in UTF-8"
+    (folder / "01_first" / "first.ipynb").write_bytes(b"\xff\xe9")
+    assert read().sources["01_first/first.ipynb"].problem.startswith("its JSON is damaged")
 
 
 # Sizes.

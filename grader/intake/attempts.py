@@ -1,0 +1,208 @@
+"""Each time that a student handed in: folders named after the time, and nbgrader's exchange.
+
+An attempt's folder is the whole work of the student as it was then: what was handed in at other
+times for other assignments lies beside it, because code may import it.
+"""
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from grader.course.course import Course
+from grader.submissions.digests import digests
+from grader.submissions.faults import FAULTS, in_words
+from grader.submissions.file_names import FORMS, TIMESTAMP, copy_code, plain_name
+from grader.submissions.moments import BY_FOLDER, Moment, parsed
+
+STAMP = re.compile(
+    r"(?P<day>\d{4}-?\d\d-?\d\d)[T _](?P<time>\d\d[:.-]?\d\d([:.-]?\d\d)?)(?P<part>\.\d+)?(?P<zone>.*)"
+)
+"""A date with a time of day; some systems allow no colon in a folder's name."""
+EXCHANGED = re.compile(
+    r"(?P<student>[^+.][^+]*)\+(?P<assignment>[^+]+)\+(?P<stamp>[^+]+)(\+[^+]*)?"
+)
+"""A folder of nbgrader's exchange, and of ngshare's: whose, of what, and when."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One of the times that a student handed in.
+
+    Args:
+        moment: when.
+        path: the folder with the work as it was then.
+        only: the assignments that were handed in; all that the folder holds where none is named.
+    """
+
+    moment: Moment
+    path: Path
+    only: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What arrived at one time: a whole folder, or the folders of some assignments.
+
+    Args:
+        moment: when.
+        folder: where it lies.
+        parts: the folders of assignments, by id; none where the folder is the whole work.
+    """
+
+    moment: Moment
+    folder: Path
+    parts: Mapping[str, Path]
+
+
+def stamp_of(name: str) -> datetime | None:
+    """The time that a folder is named after; None where the name is no date with a time of day."""
+    match = STAMP.fullmatch(name.strip())
+    if match is None:
+        return None
+    day, time = (re.sub(r"\D", "", match[part]) for part in ("day", "time"))
+    zone = re.sub(r"[:.-](?=\d\d$)", "", match["zone"].replace(" UTC", "Z"))
+    return parsed(f"{day}T{time}{(match['part'] or '')[:7]}{zone}")
+
+
+def stamped(
+    course: Course, folder: Path, scratch: Callable[[], Path], student: str
+) -> tuple[tuple[Attempt, ...], str]:
+    """The attempts in a student's folder; and a note where it may or may not hold attempts.
+
+    Args:
+        course: the course.
+        folder: the student's.
+        scratch: makes a folder for what has to be put together, and returns it.
+        student: whose it is.
+    """
+    moments, others = stamps_in(folder)
+    if not moments or others:
+        note = f"{student} has folders named after times beside {others[0]}" if moments else ""
+        return (), f"{note}: all of it is read as one submission." if note else ""
+    arrived = [
+        Arrived(Moment(at, BY_FOLDER), path, _parts(course, path)) for path, at in moments.items()
+    ]
+    return attempts_of(arrived, partial(_place, scratch, student)), ""
+
+
+def stamps_in(folder: Path) -> tuple[dict[Path, datetime], list[str]]:
+    """The folders in a folder that are named after times, and what else may be work."""
+    inside = sorted(
+        p for p in folder.iterdir() if not p.name.startswith(".") and not p.is_symlink()
+    )
+    moments = {p: at for p in inside if p.is_dir() and (at := stamp_of(p.name))}
+    others = [p for p in inside if p.is_dir() or p.suffix.lower() in FORMS]
+    return moments, [path.name for path in others if path not in moments]
+
+
+def _place(scratch: Callable[[], Path], student: str) -> Path:
+    """Where the attempts of a student are put together."""
+    return scratch() / "attempts" / student
+
+
+def _parts(course: Course, folder: Path) -> dict[str, Path]:
+    """The folders of assignments; none where anything else lies beside them."""
+    with os.scandir(folder) as found:  # a class has many of them, and `Path` asks for each again
+        inside = [e for e in found if not e.name.startswith(".") and e.name != TIMESTAMP]
+        parts = {
+            plain_name(e.name): Path(e.path) for e in inside if _is_folder(e) and not e.is_symlink()
+        }
+        others = [e for e in inside if not _is_folder(e) and e.name.lower().endswith(FORMS)]
+    return {} if others or parts.keys() - course.by_id.keys() else parts
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A class in a folder of nbgrader's exchange.
+
+    Args:
+        attempts: those of each student.
+        refused: by student, why what they handed in cannot be read.
+        notes: what was left out.
+    """
+
+    attempts: Mapping[str, tuple[Attempt, ...]]
+    refused: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def exchanged(course: Course, folder: Path, scratch: Callable[[], Path]) -> Exchange | None:
+    """The attempts of each student in a folder of nbgrader's exchange; None where it is no such.
+
+    Args:
+        course: the course.
+        folder: `inbound`, with folders `<student>+<assignment>+<time>`.
+        scratch: makes a folder for what has to be put together, and returns it.
+    """
+    if not folder.is_dir():
+        return None
+    paths = sorted(p for p in folder.iterdir() if p.is_dir() and not p.is_symlink())
+    found = [(path, match) for path in paths if (match := EXCHANGED.fullmatch(path.name))]
+    if not any(stamp_of(match["stamp"]) for _path, match in found):  # names may have a + as well
+        return None
+    others = (path.name for path in paths if not EXCHANGED.fullmatch(path.name))
+    notes = [
+        f"{name} was left out: it is not named <student>+<assignment>+<time>." for name in others
+    ]
+    by_student: dict[str, list[Arrived]] = defaultdict(list)
+    for path, match in found:
+        at, id_ = stamp_of(match["stamp"]), match["assignment"]
+        if id_ not in course.by_id or at is None:
+            what = "time" if at is None else "assignment of this course"
+            notes.append(f"{path.name} was left out: its name tells no {what}.")
+        else:
+            by_student[match["student"]].append(Arrived(Moment(at), path, {id_: path}))
+    attempts: dict[str, tuple[Attempt, ...]] = {}
+    refused: dict[str, str] = {}
+    for student, arrived in by_student.items():
+        try:
+            attempts[student] = attempts_of(arrived, partial(_place, scratch, student))
+        except FAULTS as error:
+            refused[student] = in_words(error)
+    return Exchange(attempts, refused, tuple(notes))
+
+
+def attempts_of(arrived: Iterable[Arrived], scratch: Callable[[], Path]) -> tuple[Attempt, ...]:
+    """One student's attempts in the order of time, each with the others' work as it was then.
+
+    Args:
+        arrived: what arrived.
+        scratch: makes the student's folder for what has to be put together, and returns it.
+    """
+    latest: dict[str, Path] = {}
+    attempts = []
+    for one in sorted(arrived, key=lambda one: (one.moment.at, one.folder.name)):
+        if not one.parts:
+            latest = {}
+            attempts.append(Attempt(one.moment, one.folder))
+            continue
+        latest |= one.parts
+        path = one.folder
+        if latest != {id_: path / id_ for id_ in one.parts}:
+            path = scratch() / f"{len(attempts):04}"
+            for id_, source in latest.items():
+                copy_code(source, path / id_)
+        attempts.append(Attempt(one.moment, path, tuple(one.parts)))
+    return tuple(attempts)
+
+
+def contents(course: Course, path: Path) -> dict[str, str]:
+    """By assignment, a digest of all that its outcomes can depend on in a student's folder.
+
+    Raises:
+        OSError: when the folder cannot be read.
+    """
+    return dict(digests(course, path).by_assignment)
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    """Whether it is a folder; a link that points in a circle is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
