@@ -6,12 +6,11 @@ import pytest
 
 from grader.classes.compare import Comparison, compare_results
 from grader.classes.deciding import decided
-from grader.classes.decisions import Decisions, Group
-from grader.classes.never_lower import not_lower
-from grader.classes.personal import NO_DECISIONS, Override, Personal
+from grader.classes.decisions import NO_DECISIONS, Decisions, Group, Override, Personal
 from grader.classes.records import Records
 from grader.classes.regrade_requests import Request, states
 from grader.classes.rows import row_of
+from grader.classes.score import not_lower
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -21,8 +20,8 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import load_course
-from grader.grading.results import record_text
-from grader.grading.scoring import nothing_handed_in
+from grader.judging.results import record_texts
+from grader.judging.scoring import nothing_handed_in
 from tests.grader.classes.conftest import STUDENTS
 
 SCORES, MIXTURE = "01_scores", "02_mixture"
@@ -173,7 +172,7 @@ def test_an_exemption_that_is_taken_back_is_not_kept(course, student):
 def test_a_request_about_a_gap_is_not_undecided(course, student, tmp_path, exempt, outcome, now):
     """What stands beside a request."""
     personal = Personal(exempt=ids(course, SCORES) if exempt else frozenset())
-    text = record_text(student(personal, **by(scores=outcome, mixture=PASSED))).encode()
+    text = record_texts(student(personal, **by(scores=outcome, mixture=PASSED)))[0].encode()
     (state,) = states(
         course,
         Records(tmp_path, {"ada": lambda: text}),

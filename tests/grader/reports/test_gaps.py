@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from grader.classes.deciding import decided
-from grader.classes.personal import Personal
+from grader.classes.decisions import Personal
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -21,7 +21,7 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Course, load_course
-from grader.grading.scoring import nothing_handed_in
+from grader.judging.scoring import nothing_handed_in
 from grader.reports.base import GradedClass
 from grader.reports.html.class_views import score_cell, students_map
 from grader.reports.insights import alike, exercise_insights, misunderstood
