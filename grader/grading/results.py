@@ -115,25 +115,25 @@ def _record_text(result: Result, lines: dict[int, str]) -> str:
             assignments=(),
         )
     )
-    return f"{_closed(head, ' ', parts)}\n"
+    return _filled(head, "assignments", " ", parts) + "\n"
 
 
 def _assignment_text(part: AssignmentResult) -> str:
     head = _json(replace(part, exercises=()))
-    return _closed(head, "  ", map(_exercise_text, part.exercises))
+    return _filled(head, "exercises", "  ", map(_exercise_text, part.exercises))
 
 
 def _exercise_text(one: ExerciseResult) -> str:
     if not one.checks:
         return _json(one)
     checks = _json(one.checks)[1:-1].replace('}, {"id": "', '},\n   {"id": "')
-    return _closed(_json(replace(one, checks=())), "   ", [checks])
+    return _filled(_json(replace(one, checks=())), "checks", "   ", [checks])
 
 
-def _closed(head: str, indent: str, lines: Iterable[str]) -> str:
-    """An object, whose last entry is an empty list, with lines in that list."""
+def _filled(head: str, field: str, indent: str, lines: Iterable[str]) -> str:
+    """An object with lines in its empty list of this name."""
     inner = f",\n{indent}".join(lines)
-    return f"{head[:-2]}\n{indent}{inner}]}}" if inner else head
+    return head.replace(f'"{field}": []', f'"{field}": [\n{indent}{inner}]', 1) if inner else head
 
 
 def _json(record: object) -> str:
