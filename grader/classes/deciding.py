@@ -4,7 +4,7 @@ It begins with outcomes each time, so that nothing is applied twice.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
@@ -23,8 +23,8 @@ from grader.core.records import (
     added,
 )
 from grader.course.course import Course
-from grader.grading.results import points
-from grader.grading.scoring import (
+from grader.judging.results import points
+from grader.judging.scoring import (
     added_up,
     days_late,
     exercise_score,
@@ -74,19 +74,17 @@ class Deciding:
         automatic = added_up(course, outcomes, scored)
         if not personal.digest:
             return automatic
+        missing = tuple(map(nothing_handed_in, course.assignments))
         if outcomes.assignments:
             dated = self.assignments(outcomes.assignments)
         elif personal.overrides:
-            missing = tuple(map(nothing_handed_in, course.assignments))
             outcomes = structs.replace(outcomes, submitted=True, assignments=missing)
             dated = self.assignments(missing)
+        elif personal.exempt:
+            outcomes = structs.replace(outcomes, assignments=missing)
+            dated = self.assignments(missing)
         else:
-            counting = (
-                replace(a, exercises=tuple(e for e in a.exercises if e.id not in personal.exempt))
-                for a in course.assignments
-            )
-            only = replace(course, assignments=tuple(counting))
-            return structs.replace(automatic, max_score=only.max_score)
+            return automatic
         about = tuple(_about(dated, personal))
         parts = with_causes(dated)
         return structs.replace(

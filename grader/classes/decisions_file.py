@@ -108,7 +108,7 @@ def class_decisions(
 
     @cache
     def weights(exercise: str) -> dict[str, int]:
-        from grader.checks.collect import collect  # imports torch
+        from grader.judging.collect import collect  # imports torch
 
         return {c.id: c.weight for c in collect(course, [exercise], tuple(Visibility))}
 

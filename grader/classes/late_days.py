@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from grader.classes.personal import LateDays
 from grader.course.course import LateRule
-from grader.grading.scoring import late_factor, rounded
+from grader.judging.scoring import late_factor, rounded
 
 
 @dataclass(frozen=True, slots=True)

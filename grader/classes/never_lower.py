@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from grader.core.language import _
 from grader.core.records import AssignmentResult, Result, added
-from grader.grading.scoring import is_undecided, score_of
+from grader.judging.scoring import is_undecided, score_of
 
 
 def not_lower(now: Result, earlier: Result | None) -> Result:
@@ -43,8 +43,10 @@ def not_lower(now: Result, earlier: Result | None) -> Result:
 def _is_better(
     earlier: AssignmentResult, now: AssignmentResult | None, *, is_submitted: bool
 ) -> bool:
-    if earlier.score is None or now is None or now.is_missing:
-        return earlier.score is not None and (now is not None or not is_submitted)
+    if earlier.score is None or not earlier.counts:
+        return False
+    if now is None or now.is_missing:
+        return now is not None or not is_submitted
     is_worth_the_same = earlier.max_score == now.max_score
     return is_worth_the_same and now.score is not None and earlier.score > now.score
 

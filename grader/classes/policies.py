@@ -12,7 +12,7 @@ from grader.classes.personal import Personal
 from grader.core.language import _
 from grader.core.records import AssignmentResult, AttemptScore, ExerciseResult
 from grader.course.course import Course
-from grader.grading.scoring import days_late, exercise_score, is_decided
+from grader.judging.scoring import days_late, exercise_score, is_decided
 
 
 class Policy(StrEnum):

@@ -13,7 +13,7 @@ from grader.classes.store import Store
 from grader.core.errors import UsageError
 from grader.core.files import file_name, is_shortened
 from grader.core.records import ExerciseResult, Outcome, Result
-from grader.grading.results import parsed
+from grader.judging.results import parsed
 
 PUBLISHED = "published"
 """`OUT/published/NAME` stands for what was published then, `OUT/published` for what was last."""

@@ -21,8 +21,8 @@ from grader.core.records import AssignmentResult, Result
 from grader.core.text import hash_of
 from grader.core.versions import versions
 from grader.course.course import Course
-from grader.grading.results import has_something, parsed
-from grader.grading.scoring import nothing_handed_in, scored_alone
+from grader.judging.results import has_something, parsed, points
+from grader.judging.scoring import nothing_handed_in, score_of, scored_alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,7 @@ class Scorer:
     def result(self, inputs: StudentInputs) -> Result:
         """A student's result."""
         own, by = self.counting(inputs.own), dict[str, str]()
+        alone = dict(own)
         for id_, names in inputs.members.items():
             if id_ in self.course.by_id:
                 best, found = self._of_group(inputs, id_, names, own.get(id_))
@@ -107,11 +108,16 @@ class Scorer:
             result = replace(
                 result,
                 decided=(*result.decided, *(f"group {id_}" for id_ in by)),
-                automatic=result.automatic if result.decided else result.score,
+                automatic=self._automatic(alone),
             )
         if inputs.earlier is None:
             return result
         return not_lower(result, parsed(inputs.earlier))
+
+    def _automatic(self, own: Mapping[str, AssignmentResult]) -> Decimal | None:
+        """What a student's own work has by its checks alone."""
+        parts = _without_others_files(tuple(own[id_] for id_ in self.course.by_id if id_ in own))
+        return score_of(scored_alone(self.course, part) for part in parts)
 
     def _all(self, parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:
         """The same with an entry for each assignment of the run."""
@@ -182,7 +188,7 @@ class Scorer:
                 note = _(
                     "{exercise}: your own work had more points here ({points}); the group's counts."
                 )
-                notes.append(note.format(exercise=exercise.name, points=score))
+                notes.append(note.format(exercise=exercise.name, points=points(score)))
         return replace(part, handed_in_by=by, notes=(*part.notes, *notes), attempts=())
 
 

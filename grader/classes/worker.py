@@ -12,8 +12,9 @@ from grader.core.errors import CourseError, GraderError
 from grader.core.language import use
 from grader.core.records import Result
 from grader.course.course import load_course
-from grader.grading.scoring import scored
-from grader.grading.submission_grader import (
+from grader.intake.folders import Student
+from grader.judging.scoring import scored
+from grader.judging.submission_grader import (
     Scope,
     SubmissionGrader,
     full_grader,
@@ -21,7 +22,6 @@ from grader.grading.submission_grader import (
     outcomes,
     undecided,
 )
-from grader.intake.folders import Student
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.file_names import unread_files

@@ -29,7 +29,7 @@ from grader.classes.store import Store
 from grader.cli.edge import ExitCode, cores
 from grader.cli.named_runs import ANONYMOUS, require_names, require_numbers
 from grader.cli.progress import progress
-from grader.cli.tables import class_summary, class_table, defect_lines
+from grader.cli.tables import class_summary, class_table, defect_lines, gaps_line
 from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.kit import installing
@@ -383,6 +383,8 @@ def _print_class(screen: Console, result: ClassResult, notes: Sequence[str], out
         _print_line(screen, note)
     show = class_table if len(rows) <= MOST_ROWS else class_summary
     screen.print(show(rows, course.max_score, so_far))
+    if gaps := gaps_line(course, rows):
+        _print_line(screen, gaps)
     for defect in defect_lines(rows, out):
         _print_line(screen, defect, "yellow")
     isolations = {row.isolation for row in rows if row.isolation}

@@ -14,7 +14,7 @@ from grader.submissions.moments import Times
 
 STORE, JOURNAL = "class.sqlite", "run.jsonl"
 """The files that show that a run wrote a folder: it is no student's."""
-PARTS_OF_OUTPUT = ("results", "feedback", "reports", "published", "left", "outcomes", "attempts")
+PARTS_OF_OUTPUT = ("results", "feedback", "reports", "former")
 HANDED_IN = {
     "submitted": ("source", "release", "autograded", "feedback"),
     "inbound": ("outbound", "feedback"),

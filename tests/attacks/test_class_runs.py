@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from grader.grading.class_run import ClassRun
+from grader.judging.class_run import ClassRun
 
 from grader.classes.worker import Worker, grade_student
 from grader.course.course import load_course
@@ -37,7 +37,7 @@ sys.path.insert(0, {root!r})
 from grader.intake.folders import Student
 from grader.classes.worker import grade_student
 from grader.course.course import load_course
-from grader.grading.submission_grader import full_grader
+from grader.judging.submission_grader import full_grader
 from grader.sessions.launchers import Seal, WarmParent
 
 course = load_course(Path({course!r}))
@@ -161,7 +161,7 @@ def test_an_unforeseen_exception_costs_one_result_and_not_the_run(
     outside, grader, seal, tmp_path, monkeypatch
 ):
     """Whatever a submission makes the grader stumble over, the class goes on."""
-    from grader.grading import worker
+    from grader.judging import worker
 
     graded = worker.outcomes
 

@@ -35,7 +35,7 @@ from msgspec.structs import replace
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from grader.grading.class_run import Done  # noqa: E402
+from grader.judging.class_run import Done  # noqa: E402
 
 from grader.classes.process_pool import grade_locally  # noqa: E402
 from grader.classes.rows import read_record, records_in  # noqa: E402

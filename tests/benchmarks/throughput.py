@@ -32,7 +32,6 @@ from unittest.mock import patch
 import psutil
 from classes import KINDS, make_class
 
-from grader.checks.answer_cache import AnswerCacheSession
 from grader.classes.process_pool import grade_locally
 from grader.classes.rows import write_student, written
 from grader.classes.run_settings import RunSettings
@@ -40,8 +39,9 @@ from grader.classes.worker import Worker
 from grader.classes.workers import new_worker
 from grader.core.errors import GraderFault
 from grader.course.course import MANIFEST, Course, load_course
-from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade
 from grader.intake.folders import Student
+from grader.judging.answer_cache import AnswerCacheSession
+from grader.judging.submission_grader import VISIBLE_CHECKS, Scope, grade
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import Frame, decode_header, encode, split, unbatched
 from grader.sessions.base import OwnFrame

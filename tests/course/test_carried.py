@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from grader.grading.known_mistakes import RecordedMistakes
-from grader.grading.submission_grader import Scope, full_grader, grade
+from grader.judging.known_mistakes import RecordedMistakes
+from grader.judging.submission_grader import Scope, full_grader, grade
 from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission

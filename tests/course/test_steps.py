@@ -8,8 +8,8 @@ import pytest
 
 from grader.core.records import Outcome
 from grader.course.course import Course
-from grader.grading.known_mistakes import RecordedMistakes
-from grader.grading.submission_grader import (
+from grader.judging.known_mistakes import RecordedMistakes
+from grader.judging.submission_grader import (
     ALL_CHECKS,
     VISIBLE_CHECKS,
     Scope,

@@ -18,11 +18,11 @@ from golden_results import golden_exercise
 from grader.classes.worker import grade_student
 from grader.core.records import ExerciseResult, Outcome, Result
 from grader.course.course import load_course
-from grader.grading.known_mistakes import RecordedMistakes
-from grader.grading.seal_probe import launcher_as_graded
-from grader.grading.submission_grader import full_grader
 from grader.intake.folders import Student
 from grader.intake.read import read_submissions
+from grader.judging.known_mistakes import RecordedMistakes
+from grader.judging.seal_probe import launcher_as_graded
+from grader.judging.submission_grader import full_grader
 from grader.sessions.launchers import default_launcher
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hand-ins")]

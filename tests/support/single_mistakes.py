@@ -9,8 +9,8 @@ from grader.authoring.knowing_nothing import OneAtATime
 from grader.core.records import ExerciseResult
 from grader.course.course import Assignment, Course
 from grader.course.misconceptions import Misconception, edited
-from grader.grading.known_mistakes import LiveMistakes
-from grader.grading.submission_grader import Scope, SubmissionGrader, grade
+from grader.judging.known_mistakes import LiveMistakes
+from grader.judging.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.course_modules import standing_for

@@ -11,7 +11,6 @@ from typing import ClassVar
 
 import pytest
 
-from grader.checks.collect import collect
 from grader.classes.records import open_records
 from grader.classes.run import ClassRun
 from grader.classes.store import STORE, Store
@@ -26,6 +25,7 @@ from grader.core.records import (
 from grader.course.course import CHECKS, MANIFEST, load_course
 from grader.course.outcome_parts import outcome_parts
 from grader.intake.folders import Student
+from grader.judging.collect import collect
 
 STUDENTS = [f"student-{number:02}" for number in range(20)]
 IDS = ("01_scores", "02_mixture")

@@ -260,7 +260,13 @@ def test_the_same_work_ends_the_same_way_or_checks_are_named(make, tmp_path):
         "1 check ended otherwise, although course, seed and versions are the same:"
     )
     assert named == f"  {id_}: {STUDENTS[3]}"
-    rows = [*csv.DictReader(stability_table(*([*open_records(out).results()] for out in (run.out, again))).splitlines())]
+    rows = [
+        *csv.DictReader(
+            stability_table(
+                *([*open_records(out).results()] for out in (run.out, again))
+            ).splitlines()
+        )
+    ]
     row = next(row for row in rows if row["check"] == "test_other_queries_and_keys")
     assert (row["students"], row["same_work"], row["ended_otherwise"], row["who"]) == (
         *("20", "20", "1", STUDENTS[3]),

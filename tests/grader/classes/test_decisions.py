@@ -24,8 +24,8 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
-from grader.grading.results import for_student, from_json, to_json
-from grader.grading.scoring import late_factor, rounded, scored
+from grader.judging.results import for_student, from_json, to_json
+from grader.judging.scoring import late_factor, rounded, scored
 
 DUE = datetime(2027, 2, 1, tzinfo=UTC)
 IDS = ("01_a", "02_b", "03_c")

@@ -14,7 +14,7 @@ from grader.classes.records import open_records, records_in
 from grader.cli.compare import CompareOptions, run_compare
 from grader.cli.similar import SimilarOptions, run_similar
 from grader.course.course import load_course
-from grader.grading.results import parsed
+from grader.judging.results import parsed
 from tests.grader.classes.conftest import Killed, files_in
 from tests.grader.classes.test_failing_writes import TWO, Disk
 

@@ -85,8 +85,6 @@ def test_no_score_falls_and_no_code_is_run(make, tmp_path):
     assert all(change.difference >= 0 for change in found.changes)
     better = run.results()
     run.run(never_lower=open_records(run.out))
-    assert [one.assignments for one in run.results()] == [
-        one.assignments for one in better
-    ]
+    assert [one.assignments for one in run.results()] == [one.assignments for one in better]
     run.run()
     assert {row.student: row.assignments for row in run.result.rows} == harder

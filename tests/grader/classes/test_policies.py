@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
-from tests.grader.classes.test_decisions import COURSE, DUE, outcomes_of
 
 from grader.classes.personal import NO_DECISIONS, LateDays, Override, Personal
 from grader.classes.policies import Policy, Try, counting
 from grader.core.records import Outcome
-from grader.grading.results import from_json, to_json
+from grader.judging.results import from_json, to_json
+from tests.grader.classes.test_decisions import COURSE, DUE, outcomes_of
 
 F, G = "01_a/f", "01_a/g"
 

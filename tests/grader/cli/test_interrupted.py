@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from grader.grading.class_run import ClassRun, grade_here
+from grader.judging.class_run import ClassRun, grade_here
 
 from grader.course.course import load_course
 from grader.intake.folders import read_class

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from grader.grading.journal import FORMAT, RunIdentity
+from grader.judging.journal import FORMAT, RunIdentity
 from msgspec.structs import replace
 
 from grader.cli import cli
@@ -20,8 +20,8 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import load_course
-from grader.grading.results import as_json
 from grader.intake.folders import JOURNAL
+from grader.judging.results import as_json
 from grader.similarity.gather import gather, read_groups
 from grader.similarity.pairs import TELLING, clusters, find_pairs
 from grader.similarity.traces import Given, Kind, Line, Trace, Work, _text_traces, _wrong_values
