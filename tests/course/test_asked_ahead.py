@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from grader.checks.answer_cache import AnswerCache
 from grader.course.course import Course
 from grader.course.misconceptions import read_misconceptions
-from grader.grading.results import to_json
-from grader.grading.submission_grader import Scope, SubmissionGrader, grade
+from grader.judging.answer_cache import AnswerCache
+from grader.judging.results import to_json
+from grader.judging.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.submission import read_submission
