@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from grader.classes.compare import compare_runs
 from grader.classes.records import open_records
+from grader.classes.score import not_lower
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
