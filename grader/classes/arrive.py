@@ -107,7 +107,7 @@ def _digests(course: Course, path: Path) -> Digests:
         return digests(course, path)
     except FAULTS:
         unreadable = f"unreadable {token_hex(16)}"
-        return Digests(unreadable, dict.fromkeys(course.by_id, unreadable))
+        return Digests(dict.fromkeys(course.by_id, unreadable))
 
 
 def changed_conditions(before: Conditions, now: Conditions) -> dict[str, tuple[str, ...]]:

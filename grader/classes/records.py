@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 
@@ -132,18 +133,10 @@ def open_records(place: Path) -> Records:
         if not names or name not in ("", *names):
             known = f"Published are: {', '.join(names)}." if names else "Nothing was published."
             raise UsageError(f"{place}: {out} has published nothing of that name. {known}")
-        name = name or names[-1]
-        records = store.published_records(name)
-    texts = {student: _Packed(data) for student, data in sorted(records.items())}
-    return Records(out / PUBLISHED / name, texts)
-
-
-@dataclass(frozen=True, slots=True)
-class _Packed:
-    data: bytes
-
-    def __call__(self) -> bytes:
-        return zlib.decompress(self.data)
+        published = name or names[-1]
+        records = store.published_records(published)
+    texts = {name: partial(zlib.decompress, data) for name, data in sorted(records.items())}
+    return Records(out / PUBLISHED / published, texts)
 
 
 def _published_in(place: Path) -> tuple[Path | None, str]:

@@ -1,6 +1,6 @@
 """A student's result in one line, and the class in numbers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -8,7 +8,14 @@ from statistics import mean, median
 from typing import NotRequired, TypedDict
 
 from grader.core.kit import KIT_NAME
-from grader.core.records import AttemptScore, Points, Result, added
+from grader.core.records import (
+    AssignmentResult,
+    AttemptScore,
+    ExerciseResult,
+    Points,
+    Result,
+    added,
+)
 from grader.course.course import Course
 from grader.judging.results import exact, points
 from grader.judging.scoring import total
@@ -103,30 +110,21 @@ def row_of(result: Result, summary_line: str) -> Row:
         },
         decided=result.decided,
         automatic=points(result.automatic),
-        exempt=tuple(
-            id_
-            for part in result.assignments
-            for id_, is_exempt in (
-                *((e.id, e.is_exempt) for e in part.exercises),
-                (part.id, part.is_exempt),
-            )
-            if is_exempt
-        ),
+        exempt=tuple(one.id for one in _parts(result) if one.is_exempt),
         time_sources={
             a.id: a.time_source for a in result.assignments if a.time_source and a.submitted_at
         },
         attempts={a.id: attempts_words(a.attempts) for a in result.assignments if a.attempts},
         had_no_turn=result.had_no_turn,
-        open_=tuple(
-            id_
-            for part in result.assignments
-            for id_, is_open in (
-                *((e.id, e.undecided) for e in part.exercises),
-                (part.id, part.counts and part.score is None),
-            )
-            if is_open
-        ),
+        open_=tuple(one.id for one in _parts(result) if one.counts and one.score is None),
     )
+
+
+def _parts(result: Result) -> Iterator[ExerciseResult | AssignmentResult]:
+    """Exercises, and each assignment after its own."""
+    for part in result.assignments:
+        yield from part.exercises
+        yield part
 
 
 def _off(result: Result) -> int | float | None:

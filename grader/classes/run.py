@@ -206,7 +206,8 @@ class _Run:
     def carried_out(self, grade: Grade, watcher: Watcher) -> ClassResult:
         """The four steps."""
         self._arrive()
-        hits = set() if self.wanted.force else self.store.hits(self._keys())
+        keys = (key for one in self.arrivals.values() for key in (*one.places, *one.known))
+        hits = set() if self.wanted.force else self.store.hits(keys)
         missing = self._missing(hits)
         watcher.planned(self._sentences(missing))
         try:
@@ -223,15 +224,12 @@ class _Run:
         reader = Reader(self.wanted.course, self.conditions)
         pieces = [(student, self._graded_of(student.id)) for student in self.wanted.students]
         with closing(spread(reader.arrival, pieces, self.wanted.jobs)) as found:
-            for (student, _ids), arrival in zip(pieces, found, strict=True):
-                self.arrivals[student.id] = arrival
+            ids = (student.id for student, _ids in pieces)
+            self.arrivals = dict(zip(ids, found, strict=True))
 
     def _graded_of(self, student: str) -> tuple[str, ...]:
         """The assignments to grade of a student: of somebody new, all that the class was graded in."""
         return self.graded if student in self.standings else tuple(self.course.by_id)
-
-    def _keys(self) -> Iterable[bytes]:
-        return (key for one in self.arrivals.values() for key in (*one.places, *one.known))
 
     def _missing(self, hits: set[bytes]) -> dict[str, list[tuple[bytes, Path, str]]]:
         """What is to be graded, each outcome once: key, folder and assignment, by student."""
@@ -305,21 +303,19 @@ class _Run:
             for key, path, id_ in works:
                 items.setdefault((student, path), {})[id_] = key
         several = any(student.attempts for student in self.wanted.students)
-        total = len(self.wanted.students)
-        if several:
-            total = sum(len(s.attempts) or 1 for s in self.wanted.students)
+        total = sum(len(student.attempts) or 1 for student in self.wanted.students)
         watcher.begin("attempts" if several else "students", total, total - len(items))
-        todo = [Student(id_, path, self._only(parts)) for (id_, path), parts in items.items()]
+        order = self.wanted.course.by_id
+        todo = [
+            Student(student, path, tuple(id_ for id_ in order if id_ in parts))
+            for (student, path), parts in items.items()
+        ]
         for work, found in grade(self.settings, todo) if todo else ():
             assert work.path is not None
             keys = items[work.id, work.path]
             outcomes = self._outcomes(found, keys)
             self.store.add(outcomes)
             watcher.done(is_undecided=not all(one.is_decided for one in outcomes.values()))
-
-    def _only(self, parts: Iterable[str]) -> tuple[str, ...]:
-        """The assignments to grade, in the order of the course."""
-        return tuple(id_ for id_ in self.wanted.course.by_id if id_ in parts)
 
     def _outcomes(
         self, found: Result | str, keys: Mapping[str, bytes]
@@ -339,30 +335,21 @@ class _Run:
         todo = [id_ for id_, found in uses.items() if found is None]
         now: dict[str, Uses] = {id_: found for id_, found in uses.items() if found is not None}
         others = {
-            id_: found
-            for id_, found in self.earlier_uses.items()
+            id_: self.earlier_uses.get(id_, {})
+            for id_ in (*self.earlier_uses, *self.standings)
             if id_ not in now and (not wanted.is_whole or id_ in self.arrivals)
         }
-        others |= {
-            id_: {}
-            for id_ in self.standings
-            if id_ not in now
-            and id_ not in others
-            and (not wanted.is_whole or id_ in self.arrivals)
-        }
         everybody = {**others, **now}
-        files = Files(self.out)
+        files = Files(wanted.out)
         rows, standings = dict[str, Row](), dict[str, Standing]()
         open_attempts: list[str] = []
         scorer = Scorer(self.course, Words.of(self.course), wanted.policy, self.settings.seed)
         pieces = [(self._inputs(id_, everybody),) for id_ in sorted(everybody)]
-        with closing(spread(Maker(scorer, self.out).made, pieces, wanted.jobs)) as found:
-            for (inputs,), made in zip(pieces, found, strict=True):
-                id_ = inputs.own.student
-                files.write(made.files)
-                rows[id_] = made.row
-                standings[id_] = made.standing
-                open_attempts += made.open_attempts
+        with closing(spread(Maker(scorer, wanted.out).made, pieces, wanted.jobs)) as found:
+            for row, standing, left_open, changed_files in found:
+                files.write(changed_files)
+                rows[row.student], standings[row.student] = row, standing
+                open_attempts += left_open
         left = sorted(self.standings.keys() - everybody.keys()) if rows or not todo else []
         files.move_away(left)
         store.end_run(everybody, standings, self.options)
@@ -378,13 +365,8 @@ class _Run:
             is_written=files.are_written,
         )
         if rows:
-            write_class(result, self.out, wanted.roster)
+            write_class(result, wanted.out, wanted.roster)
         return result
-
-    @property
-    def out(self) -> Path:
-        """The output folder."""
-        return self.wanted.out
 
     def _uses(self, student: str) -> Uses | None:
         """What counts for a student now; None where an outcome is not there yet."""
@@ -395,9 +377,8 @@ class _Run:
             for id_ in self.course.by_id
             if id_ not in graded and id_ in earlier
         }
-        if not self.known.issuperset((*arrival.places, *arrival.known)):
-            return None
-        return {**kept, **arrival.uses}
+        is_there = self.known.issuperset((*arrival.places, *arrival.known))
+        return {**kept, **arrival.uses} if is_there else None
 
     def _inputs(self, student: str, everybody: Mapping[str, Uses]) -> StudentInputs:
         members = self.wanted.decisions.members(student)
@@ -426,11 +407,8 @@ class _Run:
         changed, why = {}, Counter[str]()
         has_other_options = self.before is not None and self.before.options != self.wanted.options
         for id_, now in sorted(standings.items()):
-            before = self.standings.get(id_)
-            if before is None or (before.score, before.is_undecided) == (
-                now.score,
-                now.is_undecided,
-            ):
+            before = self.standings.get(id_, now)
+            if (before.score, before.is_undecided) == (now.score, now.is_undecided):
                 continue
             changed[id_] = (before.score, now.score)
             earlier, uses = self.earlier_uses.get(id_, {}), everybody[id_]
@@ -449,14 +427,8 @@ class _Run:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What a student has: in a line, what is remembered, and the files that are to be written."""
-
-    row: Row
-    standing: Standing
-    open_attempts: tuple[str, ...]
-    files: tuple[OutputFile, ...]
+Made = tuple[Row, Standing, tuple[str, ...], tuple[OutputFile, ...]]
+"""A student's line, what is remembered, attempts that are open, and the files to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,7 +457,7 @@ class Maker:
             for path, text in zip((record_path, feedback_path), texts, strict=True)
         ]
         differing = tuple(file for file in files if not file.is_current(self.out))
-        return Made(row, standing, tuple(_open_attempts(result)), differing)
+        return row, standing, tuple(_open_attempts(result)), differing
 
 
 def _works(uses: Mapping[str, Sequence[Use]], assignment: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Digests of what a student handed in: of all of it, and of what each assignment's outcomes depend on.
+"""Digests of what each assignment's outcomes depend on in what a student handed in.
 
 An assignment depends on
 
@@ -10,7 +10,7 @@ An assignment depends on
 A file that is found by another one's name may be passed over for a third one, so that a file always
 comes with all that is in its folder and of its name. Where reading may come to an end before all is
 read, each assignment depends on everything. Nothing is parsed unless it has to be; where something is
-not sure, too much is taken, never too little. Times are of the whole alone: they change no outcome.
+not sure, too much is taken, never too little. Times change no outcome.
 """
 
 import os
@@ -18,7 +18,7 @@ import re
 import stat
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -58,13 +58,11 @@ class Digests:
     """What identifies a hand-in.
 
     Args:
-        whole: of all files that are looked at, with the times that stand beside them.
         by_assignment: of what the outcomes of each assignment can depend on.
         has_files: whether there is anything that may be read as work.
         times: when each assignment was handed in, where nbgrader wrote that beside the files.
     """
 
-    whole: str
     by_assignment: Mapping[str, str]
     has_files: bool = True
     times: Mapping[str, datetime] = field(default_factory=dict)
@@ -82,7 +80,7 @@ def digests(course: Course, path: Path) -> Digests:
     """
     if path.is_file():
         made = _digest((b"single", os.fsencode(path.name), path.read_bytes()))
-        return Digests(made, dict.fromkeys(course.by_id, made))
+        return Digests(dict.fromkeys(course.by_id, made))
     listing = _Listing(course, os.fspath(path))
     listing.walk()
     return _Digester(course, listing).digests()
@@ -118,7 +116,7 @@ class _Listing:
         files: scripts and notebooks that may be read.
         marks: by assignment, "" for all, what else reading depends on.
         folders: by assignment, the folders that are meant to be its own, and whether each is a link.
-        times: the content of files that say when something was handed in.
+        has_times: whether anything may say when something was handed in.
         is_cut: whether reading may end before all is read.
     """
 
@@ -127,7 +125,7 @@ class _Listing:
     files: list[_File] = field(default_factory=list)
     marks: dict[str, list[bytes]] = field(default_factory=lambda: defaultdict(list))
     folders: dict[str, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
-    times: dict[str, bytes] = field(default_factory=dict)
+    has_times: bool = False
     is_cut: bool = False
     modules: dict[str, str] = field(default_factory=dict)
     count: int = 0
@@ -189,16 +187,15 @@ class _Listing:
         except OSError:
             return
         if entry.name == TIMESTAMP:
-            self.times["/".join((*above, entry.name))] = b"link"
+            self.has_times = True
         if not above and stat.S_ISDIR(mode) and (id_ := self._meant(entry.name)):
-            self.folders[id_][entry.name] = True
+            self.has_times = self.folders[id_][entry.name] = True
             self._mark(id_, "link", *sorted(_names_in(entry.path)))
 
     def _entry(self, entry: "os.DirEntry[str]", above: tuple[str, ...]) -> None:
         name = entry.name
         if name == TIMESTAMP:
-            data, _size, _state = self._content(entry.path, 100)
-            self.times["/".join((*above, name))] = data
+            self.has_times = True
         elif name.lower().endswith(FORMS) and not name.startswith("."):
             self.count += 1
             content = self._content(entry.path, most_bytes(name))
@@ -292,29 +289,20 @@ class _Digester:
             self.marks[id_] = repr((id_, *known)).encode("utf-8", "surrogateescape")
         if not listing.is_cut:
             self.wanted = self._definers()
-        times = [name.encode() + data for name, data in sorted(listing.times.items())]
-        ids = [*self.course.by_id]
-        whole = _digest((*self._state(listing.files, ids), *times))
-        made = {}
+        ids, root = [*self.course.by_id], Path(listing.root)
+        made, times = {}, {}
         for id_ in ids:
             found = None if listing.is_cut else self._reached(id_)
             files, others = (listing.files, ids) if found is None else found
-            note = b"time" if self._has_time_note(id_) else b""
-            made[id_] = _digest((id_.encode(), note, *self._state(files, others)))
-        return Digests(whole, made, bool(listing.files), self._times(ids))
-
-    def _times(self, ids: Iterable[str]) -> dict[str, datetime]:
-        """When each assignment was handed in, as nbgrader wrote it."""
-        if not self.listing.times:
-            return {}
-        root = Path(self.listing.root)
-        found = {id_: handed_in_at(root / (self._inner(id_) or id_), root)[0] for id_ in ids}
-        return {id_: at for id_, at in found.items() if at is not None}
-
-    def _state(self, files: Iterable[_File], ids: Iterable[str]) -> Iterator[bytes]:
-        yield from sorted([file.state for file in files])
-        for id_ in sorted(self.marks.keys() & {"", *ids}):
-            yield self.marks[id_]
+            places = (root / (self._inner(id_) or id_), root) if listing.has_times else ()
+            at, notes = handed_in_at(*places)
+            if at is not None:
+                times[id_] = at
+            # A note stands among what is graded; a time does not.
+            parts = (id_.encode(), b"time" if notes else b"", *sorted(file.state for file in files))
+            marks = (self.marks[other] for other in sorted(self.marks.keys() & {"", *others}))
+            made[id_] = _digest((*parts, *marks))
+        return Digests(made, bool(listing.files), times)
 
     def _reached(self, id_: str) -> tuple[set[_File], set[str]] | None:
         """The files that an assignment depends on, and the assignments; None where it may be all."""
@@ -415,17 +403,6 @@ class _Digester:
         folders = self.listing.folders.get(id_, {})
         plain = sorted(name for name, is_link in folders.items() if not is_link)
         return id_ if id_ in folders else next(iter(plain), "")
-
-    def _has_time_note(self, id_: str) -> bool:
-        """Whether a note says that a file holds no time, which stands among what is graded."""
-        inner, times = self._inner(id_), self.listing.times
-        if TIMESTAMP in times or f"{inner}/{TIMESTAMP}" in times or self._is_link(id_, inner):
-            root = Path(self.listing.root)
-            return bool(handed_in_at(root / (inner or id_), root)[1])
-        return False
-
-    def _is_link(self, id_: str, inner: str) -> bool:
-        return self.listing.folders.get(id_, {}).get(inner, False)
 
 
 def _is_plain(data: bytes) -> bool:
