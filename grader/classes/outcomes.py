@@ -249,7 +249,10 @@ class Words:
             max_score=points,
             checks=tuple([_worded(f"{one.id}::{c.name}", c, checks) for c in one.checks]),
             findings=tuple(
-                Finding(tuple(_mistake(id_, words) for id_ in f.candidates), f.is_partial)
+                Finding(
+                    tuple(words.mistakes.get(m) or Mistake(m, m, "") for m in f.candidates),
+                    f.is_partial,
+                )
                 for f in one.findings
             ),
             defined=one.defined,
@@ -298,7 +301,3 @@ def _worded(
 def _unknown(name: str) -> tuple[int, bool, str]:
     """What stands for a check that the course does not have any more."""
     return 1, False, name.rpartition("::")[2].removeprefix("test_").replace("_", " ")
-
-
-def _mistake(id_: str, words: Declared) -> Mistake:
-    return words.mistakes.get(id_) or Mistake(id_, id_, "")

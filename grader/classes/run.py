@@ -3,7 +3,7 @@
 arrive    each hand-in of each student becomes keys of outcomes       (`arrive`)
 outcomes  what the store does not have is graded, and put there        (`store`)
 score     results of everybody, a pure function                        (`score`)
-write     records, feedback and the class's tables, where they differ  (`tables`)
+write     records, feedback and the class's tables, where they differ  (`rows`)
 """
 
 from collections import Counter
@@ -14,16 +14,15 @@ from pathlib import Path
 from secrets import randbits
 from typing import Protocol
 
-from grader.classes.arrive import Arrival, Conditions, Reader, changed_conditions, keys_of
+from grader.classes.arrive import Arrival, Conditions, Reader, changed_conditions
 from grader.classes.decisions import NONE, Decisions, Personal
 from grader.classes.outcomes import AssignmentOutcome, Words, failed, not_handed_in, outcomes_of
 from grader.classes.policies import Policy
 from grader.classes.records import Files, Records, feedback_path, record_path
-from grader.classes.rows import ClassResult, Coverage, Row, row_of
+from grader.classes.rows import ClassResult, Coverage, Row, row_of, write_class
 from grader.classes.run_settings import RunSettings
 from grader.classes.score import HandedIn, Scorer, StudentInputs
 from grader.classes.store import RunOptions, Standing, Store, Use, Uses
-from grader.classes.tables import write_class
 from grader.classes.workers import new_worker
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
@@ -42,6 +41,9 @@ from grader.submissions.payload import Payload, read_payload
 Done = Iterator[tuple[Student, Result | str]]
 Grade = Callable[[RunSettings, Sequence[Student]], Done]
 """Grades students somewhere, in any order: outcomes without scores, or why there are none."""
+
+Missing = dict[tuple[str, Path], dict[str, bytes]]
+"""By student and folder, the keys of outcomes that are not there yet, by assignment."""
 
 NEW_ASSIGNMENT = "a new assignment"
 WORDS = {"torch": "torch", "python": "Python", KIT_NAME: "the grader's version"}
@@ -231,34 +233,29 @@ class _Run:
         """The assignments to grade of a student: of somebody new, all that the class was graded in."""
         return self.graded if student in self.standings else tuple(self.course.by_id)
 
-    def _missing(self, hits: set[bytes]) -> dict[str, list[tuple[bytes, Path, str]]]:
-        """What is to be graded, each outcome once: key, folder and assignment, by student."""
-        found: dict[str, list[tuple[bytes, Path, str]]] = {}
+    def _missing(self, hits: set[bytes]) -> Missing:
+        """What is to be graded, each outcome once."""
+        found: Missing = {}
         planned = {*hits}
         for student, arrival in self.arrivals.items():
             for key, (path, id_) in arrival.places.items():
                 if key not in planned:
                     planned.add(key)
-                    found.setdefault(student, []).append((key, path, id_))
+                    found.setdefault((student, path), {})[id_] = key
         return found
 
-    def _sentences(self, missing: Mapping[str, Sequence[tuple[bytes, Path, str]]]) -> list[str]:
+    def _sentences(self, missing: Missing) -> list[str]:
         """What is graded again and why, for people; nothing of a first run."""
         if self.before is None:
             return []
         changed = changed_conditions(self.before.conditions, self.conditions)
         again: Counter[str] = Counter()
         fresh = set()
-        for student, works in missing.items():
-            seen = {
-                (id_, use.work)
-                for id_, uses in self.earlier_uses.get(student, {}).items()
-                for use in uses
-            }
-            now = self.arrivals[student].uses
-            for key, _path, id_ in works:
+        for (student, _path), keys in missing.items():
+            earlier, now = self.earlier_uses.get(student, {}), self.arrivals[student].uses
+            for id_, key in keys.items():
                 work = next(use.work for use in now[id_] if use.key == key)
-                if (id_, work) in seen:
+                if work in _works(earlier, id_):
                     again[id_] += 1
                 else:
                     fresh.add(student)
@@ -284,7 +281,7 @@ class _Run:
 
     def _grade(
         self,
-        missing: Mapping[str, Sequence[tuple[bytes, Path, str]]],
+        missing: Missing,
         hits: set[bytes],
         grade: Grade,
         watcher: Watcher,
@@ -298,21 +295,17 @@ class _Run:
         }
         if known:
             self.store.add(known)
-        items: dict[tuple[str, Path], dict[str, bytes]] = {}
-        for student, works in missing.items():
-            for key, path, id_ in works:
-                items.setdefault((student, path), {})[id_] = key
         several = any(student.attempts for student in self.wanted.students)
         total = sum(len(student.attempts) or 1 for student in self.wanted.students)
-        watcher.begin("attempts" if several else "students", total, total - len(items))
+        watcher.begin("attempts" if several else "students", total, total - len(missing))
         order = self.wanted.course.by_id
         todo = [
             Student(student, path, tuple(id_ for id_ in order if id_ in parts))
-            for (student, path), parts in items.items()
+            for (student, path), parts in missing.items()
         ]
         for work, found in grade(self.settings, todo) if todo else ():
             assert work.path is not None
-            keys = items[work.id, work.path]
+            keys = missing[work.id, work.path]
             outcomes = self._outcomes(found, keys)
             self.store.add(outcomes)
             watcher.done(is_undecided=not all(one.is_decided for one in outcomes.values()))
@@ -446,7 +439,7 @@ class Maker:
             row.score,
             row.undecided,
             {id_: score for id_, score in row.assignments.items() if score is not None},
-            keys_of(inputs.own.uses),
+            {id_: tuple(use.key for use in found) for id_, found in inputs.own.uses.items()},
             result.decided,
             result.unread,
             tuple(part.id for part in result.assignments if part.read_from),
