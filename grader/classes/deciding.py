@@ -116,7 +116,7 @@ class Deciding:
     def result(self, outcomes: Result) -> Result:
         """A result with scores, from one that has outcomes only."""
         course, personal = self.course, self.personal
-        scored = [self._scored(one) for one in outcomes.assignments]
+        scored = [self._ready(one)[1] for one in outcomes.assignments]
         automatic = added_up(course, outcomes, scored)
         if personal == NO_DECISIONS:
             return automatic
@@ -142,12 +142,9 @@ class Deciding:
     def assignments(self, outcomes: Sequence[AssignmentResult]) -> list[AssignmentResult]:
         """Assignments with their final scores, from outcomes in each."""
         if self.personal == NO_DECISIONS:
-            return [self._scored(one) for one in outcomes]
+            return [self._ready(one)[1] for one in outcomes]
         parts = [self._ready(one)[-1] for one in outcomes]
         return _with_lateness(self.course, parts, self.personal)
-
-    def _scored(self, outcomes: AssignmentResult) -> AssignmentResult:
-        return self._ready(outcomes)[1]
 
     def _ready(self, outcomes: AssignmentResult) -> tuple[AssignmentResult, ...]:
         """Outcomes, the same with the checks' scores, and with decisions, without lateness."""

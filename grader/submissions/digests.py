@@ -140,12 +140,20 @@ class _Listing:
             OSError: when the folder itself cannot be read.
         """
         self.modules = {a.module: a.id for a in self.course.assignments}
-        with os.scandir(self.root) as found:
-            self._folder(sorted(found, key=lambda entry: entry.name), ())
+        self._folder(self.root, ())
         full = (self.count >= MOST_FILES, self.entries >= MOST_ENTRIES, self.code >= MOST_CODE)
         self.is_cut |= any(full) or self.size >= MOST_IN_ALL
 
-    def _folder(self, entries: "list[os.DirEntry[str]]", above: tuple[str, ...]) -> None:
+    def _folder(self, path: str, above: tuple[str, ...]) -> None:
+        try:
+            with os.scandir(path) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            if not above:
+                raise
+            self._mark("", "unreadable", *above, f"{error.errno}")
+            self.is_cut = True
+            return
         own = self._meant(above[0]) if above else ""
         if any(entry.name == ENVIRONMENT for entry in entries):
             self._mark("", "environment", *above)
@@ -162,19 +170,9 @@ class _Listing:
             elif is_own_folder(entry) and len(above) + 1 < MOST_DEPTH:
                 if not above and (id_ := self._meant(name)):
                     self.folders[id_][name] = False
-                self._below(entry, above)
+                self._folder(entry.path, (*above, name))
             if len(above) < 2 and name[-4:].lower() == ".txt":
                 self._text_file(name, above, own)
-
-    def _below(self, entry: "os.DirEntry[str]", above: tuple[str, ...]) -> None:
-        try:
-            with os.scandir(entry.path) as found:
-                inner = sorted(found, key=lambda entry: entry.name)
-        except OSError as error:
-            self._mark("", "unreadable", *above, entry.name, f"{error.errno}")
-            self.is_cut = True
-            return
-        self._folder(inner, (*above, entry.name))
 
     def _link(self, entry: "os.DirEntry[str]", above: tuple[str, ...]) -> None:
         """Links count for nothing, but for those to nowhere, and one in the place of a folder."""
@@ -190,7 +188,8 @@ class _Listing:
             self.has_times = True
         if not above and stat.S_ISDIR(mode) and (id_ := self._meant(entry.name)):
             self.has_times = self.folders[id_][entry.name] = True
-            self._mark(id_, "link", *sorted(_names_in(entry.path)))
+            with suppress(OSError):
+                self._mark(id_, "link", *sorted(path.name for path in Path(entry.path).iterdir()))
 
     def _entry(self, entry: "os.DirEntry[str]", above: tuple[str, ...]) -> None:
         name = entry.name
@@ -256,7 +255,7 @@ class _Digester:
         listing: what lies in the folder.
         common: the files of no assignment, on which each depends.
         of: by assignment, the files in its folder and of its name.
-        known: by file, the assignments and the files that it mentions; None where that may be any.
+        known: by file, the assignments and the files that it mentions; all where that may be any.
         wanted: by assignment, the files that define what its own lacks.
     """
 
@@ -264,7 +263,7 @@ class _Digester:
     listing: _Listing
     common: list[_File] = field(default_factory=list)
     of: dict[str, list[_File]] = field(default_factory=lambda: defaultdict(list))
-    known: dict[_File, tuple[set[str], list[_File]] | None] = field(default_factory=dict)
+    known: dict[_File, tuple[set[str], list[_File]]] = field(default_factory=dict)
     wanted: dict[str, list[_File]] = field(default_factory=dict)
     texts: dict[_File, bytes] = field(default_factory=dict)
     named: list[_File] = field(default_factory=list)
@@ -292,8 +291,7 @@ class _Digester:
         ids, root = [*self.course.by_id], Path(listing.root)
         made, times = {}, {}
         for id_ in ids:
-            found = None if listing.is_cut else self._reached(id_)
-            files, others = (listing.files, ids) if found is None else found
+            files, others = self._reached(id_)
             places = (root / (self._inner(id_) or id_), root) if listing.has_times else ()
             at, notes = handed_in_at(*places)
             if at is not None:
@@ -304,22 +302,21 @@ class _Digester:
             made[id_] = _digest((*parts, *marks))
         return Digests(made, bool(listing.files), times)
 
-    def _reached(self, id_: str) -> tuple[set[_File], set[str]] | None:
-        """The files that an assignment depends on, and the assignments; None where it may be all."""
-        ids, files = self._judged(id_), set(self.common)
-        new_ids, new = set(ids), set(files)
+    def _reached(self, id_: str) -> tuple[Iterable[_File], Iterable[str]]:
+        """The files that an assignment depends on, and the assignments."""
+        if self.listing.is_cut:
+            return self.listing.files, self.course.by_id
+        ids, files = set[str](), set[_File]()
+        new_ids, new = self._judged(id_), {*self.common}
         while new_ids or new:
             for other in new_ids:
                 new |= {*self.of.get(other, ()), *self.wanted.get(other, ())} - files
-            new_ids = set()
-            files |= new
-            for file in new:
-                mentioned = self._mentioned(file)
-                if mentioned is None:
-                    return None
-                new_ids |= {*file.groups, *mentioned[0]} - ids
-            ids |= new_ids
-            new = {f for file in new for f in (self._mentioned(file) or ((), ()))[1]} - files
+            ids, files = ids | new_ids, files | new
+            mentioned = [self._mentioned(file) for file in new]
+            new_ids = {i for file in new for i in file.groups}.union(
+                *(m[0] for m in mentioned)
+            ) - ids
+            new = {file for _ids, named in mentioned for file in named} - files
         return files, ids
 
     def _judged(self, id_: str) -> set[str]:
@@ -333,18 +330,17 @@ class _Digester:
             new += others
         return found
 
-    def _mentioned(self, file: _File) -> tuple[set[str], list[_File]] | None:
-        """The assignments whose module a file mentions, and the files; None where it may be any."""
+    def _mentioned(self, file: _File) -> tuple[set[str], list[_File]]:
+        """The assignments whose module a file mentions, and the files; all where it may be any."""
         if file not in self.known:
             text = self._text(file)
             is_notebook = text is file.data and _is_notebook(file)
             text = _with_imports(text, is_notebook=is_notebook)
-            if _is_dynamic(text):
-                self.known[file] = None
-            else:
+            ids, named = {*self.course.by_id}, self.listing.files
+            if not _is_dynamic(text):
                 ids = {id_ for module, id_ in self.modules if module in text}
-                named = (f for f in self.named if any(name in text for name in f.names))
-                self.known[file] = (ids, [*named])
+                named = [f for f in self.named if any(name in text for name in f.names)]
+            self.known[file] = ids, named
         return self.known[file]
 
     def _text(self, file: _File) -> bytes:
@@ -457,12 +453,6 @@ def _is_dynamic(text: bytes) -> bool:
         one.endswith(b"__") and two.startswith(b"__")
         for one, two in zip(pieces, after, strict=False)
     )
-
-
-def _names_in(folder: str) -> list[str]:
-    with suppress(OSError):
-        return [path.name for path in Path(folder).iterdir()]
-    return []
 
 
 def _plain(text: str) -> bytes:
