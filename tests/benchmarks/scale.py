@@ -35,10 +35,10 @@ from msgspec.structs import replace
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from grader.judging.class_run import Done  # noqa: E402
+from grader.classes.run import Done  # noqa: E402
 
 from grader.classes.process_pool import grade_locally  # noqa: E402
-from grader.classes.rows import read_record, records_in  # noqa: E402
+from grader.classes.records import open_records  # noqa: E402
 from grader.classes.run_settings import RunSettings  # noqa: E402
 from grader.cli import grade as grade_command  # noqa: E402
 from grader.cli.commands import cli  # noqa: E402
@@ -198,7 +198,7 @@ def a_term(course: Course, folder: Path, size: int, known: Path) -> Iterator[Cos
     hand_in(course, students, size, ATTEMPTS)
     yield measured(f"grade, attempt {ATTEMPTS}", *grade)
     yield measured("grade, nothing new", *grade)
-    (published,) = (out / "published").iterdir()
+    published = out / "published"
     page = folder / "page.html"
     yield measured("compare", "compare", published, out)
     json_ = ("--format", "json", "--html", page)
@@ -221,8 +221,8 @@ def a_term(course: Course, folder: Path, size: int, known: Path) -> Iterator[Cos
 def most_failed(out: Path) -> str:
     """The check that most students fail."""
     failed = Counter[str]()
-    for path in records_in(out).values():
-        for exercise in read_record(path).exercises:
+    for result in open_records(out).results():
+        for exercise in result.exercises:
             failed.update(c.id for c in exercise.checks if c.outcome is Outcome.FAILED)
     return failed.most_common(1)[0][0]
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
+from dataclasses import replace
 
 from grader.classes.rows import Row
 from grader.cli.tables import class_summary, defect_lines
