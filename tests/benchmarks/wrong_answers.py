@@ -3,10 +3,10 @@
 import random
 from dataclasses import dataclass
 
-from grader.authoring.mutants import mutants
-from grader.authoring.mutate import written_down
 from grader.course.course import Course
 from grader.course.misconceptions import read_misconceptions
+from grader.extras.mutants.edits import mutants
+from grader.extras.mutants.trials import written_down
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 import pytest
 import torch
 
-from grader.authoring.mutants import mutants
 from grader.checks.collect import collect
 from grader.checks.fixtures import CheckEnvironment, read_solutions
 from grader.core.errors import CourseError
@@ -16,6 +15,7 @@ from grader.core.records import Visibility
 from grader.course.course import Course, load_course
 from grader.course.misconceptions import edited, read_misconceptions
 from grader.course.printed_tensors import Ledger
+from grader.extras.mutants.edits import mutants
 from grader.grading.known_mistakes import LiveMistakes
 from grader.release.recorder import record
 from grader.sessions.in_process import InProcessSession

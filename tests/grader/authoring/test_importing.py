@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from grader.authoring.importing import write
-from grader.authoring.importing.drafts import draft
-from grader.authoring.importing.gaps import split
-from grader.authoring.importing.records import Case, MarkedCode
-from grader.authoring.importing.write import import_notebook
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
 from grader.course.course import load_course
+from grader.extras.importing import write
+from grader.extras.importing.drafts import draft
+from grader.extras.importing.exercises import split
+from grader.extras.importing.nbgrader import Case, MarkedCode
+from grader.extras.importing.write import import_notebook
 
 NOTEBOOKS = Path(__file__).parent / "notebooks"
 OTTER, NBGRADER = NOTEBOOKS / "otter_moments.ipynb", NOTEBOOKS / "nbgrader_distances.ipynb"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.mutate import mutate
 from grader.authoring.validate import validate
 from grader.checks.fixtures import read_solutions
 from grader.core.records import Outcome, Result
 from grader.course.course import Course, load_course
+from grader.extras.mutants.trials import mutate
 from grader.grading.submission_grader import (
     VISIBLE_CHECKS,
     Scope,

@@ -12,7 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from grader.authoring.importing.records import (
+from grader.core.errors import UsageError
+from grader.extras.importing.nbgrader import (
     Case,
     Imported,
     MarkedCode,
@@ -20,7 +21,6 @@ from grader.authoring.importing.records import (
     Reading,
     SourceCell,
 )
-from grader.core.errors import UsageError
 
 BOUNDARY = re.compile(r"#\s+(begin|end)\s+(question|prompt|solution|tests)\b", re.IGNORECASE)
 SETTINGS = re.compile(r"#\s+assignment\s+config\b", re.IGNORECASE)

@@ -13,9 +13,12 @@ from functools import cache
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
-from grader.authoring.equivalents import Equivalent, read_equivalents
-from grader.authoring.mutants import Mutant, mutants
-from grader.authoring.replay import (
+from grader.checks.run import Check, CheckRecord, outcome_of
+from grader.core.errors import CourseError
+from grader.course.course import SOLUTIONS, Assignment, Course, Exercise, load_course
+from grader.course.toml_table import read_toml
+from grader.extras.mutants.edits import Mutant, mutants
+from grader.extras.mutants.replay import (
     Exchange,
     HeardSession,
     allowed,
@@ -23,14 +26,54 @@ from grader.authoring.replay import (
     by_check,
     differ_elsewhere,
 )
-from grader.checks.run import Check, CheckRecord, outcome_of
-from grader.core.errors import CourseError
-from grader.course.course import Course, Exercise, load_course
 from grader.feedback.diagnosis import Known, diagnose
 from grader.grading.known_mistakes import LiveMistakes, traces
 from grader.grading.submission_grader import Scope, SubmissionGrader, with_live_mistakes
 from grader.sandbox.module_state import warm_up
 from grader.submissions.submission import Submission
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalent:
+    """A mutant that does what the solution does.
+
+    Args:
+        place: where it is written down, as file and key path.
+        exercise: the id of the exercise it is in.
+        old: the line of the solution.
+        new: what it becomes.
+    """
+
+    place: str
+    exercise: str
+    old: str
+    new: str
+
+
+def read_equivalents(course: Course, assignment: Assignment) -> tuple[Equivalent, ...]:
+    """The mutants of an assignment that are written down; none where it has no file of them.
+
+    Raises:
+        CourseError: with every problem found, each with its key path.
+    """
+    path = course.paths(assignment).equivalent
+    if not path.is_file():
+        return ()
+    problems: list[str] = []
+    table = read_toml(path, problems, f"{SOLUTIONS}/{assignment.id}/")
+    found = []
+    for entry in table.tables("equivalent"):
+        entry.text("reason")
+        place = f"{entry.file}: {entry.key_path}"
+        exercise = f"{assignment.id}/{entry.text('exercise')}"
+        found.append(Equivalent(place, exercise, entry.text("old"), entry.text("new")))
+        if exercise not in course.exercises:
+            problems.append(f"{place}: there is no exercise {exercise}")
+    table.forbid_unknown_keys()
+    if problems:
+        raise CourseError(*problems)
+    return tuple(found)
+
 
 SEEDS = ("validate", "second", "third")
 """Seeds of the hidden checks' inputs; the first decides what is caught."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from grader.authoring.importing.records import Case
+from grader.extras.importing.nbgrader import Case
 
 MODULES = ("math", "torch")
 """What an expected value may be computed with; a check's file imports what it uses."""
