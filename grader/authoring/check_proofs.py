@@ -9,17 +9,16 @@ from typing import Protocol, TypeVar
 from grader.authoring.file_proofs import docstrings, is_constant, secrets_in, wrong_examples
 from grader.authoring.free_points import FreePoints
 from grader.authoring.text_proofs import assignments_of
-from grader.checks.predictions import CodeAnswer, answered, load_predictions
-from grader.checks.run import Check, CheckRun
-from grader.checks.views import load_views
 from grader.core.records import CheckResult, Mistake, Outcome, Visibility
 from grader.course.course import CHECKS, VIEWS, Assignment, Course, Exercise
 from grader.course.styles import read_styles
-from grader.feedback.diagnosis import INFINITE, Known
-from grader.grading.known_mistakes import LiveMistakes
-from grader.grading.scoring import passed_share
-from grader.grading.shown_views import run_views
-from grader.grading.submission_grader import Scope, SubmissionGrader, with_live_mistakes
+from grader.judging.diagnosis import INFINITE, Known
+from grader.judging.known_mistakes import LiveMistakes
+from grader.judging.run import Check, CheckRun
+from grader.judging.scoring import passed_share
+from grader.judging.shown_views import run_views
+from grader.judging.submission_grader import Scope, SubmissionGrader, with_live_mistakes
+from grader.judging.views import CodeAnswer, answered, load_predictions, load_views
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import stale
 from grader.release.students import student_files
@@ -134,7 +133,7 @@ class Validation:
 
     def checks(self) -> tuple[Check, ...]:
         """The checks of the chosen exercises."""
-        return self.grader.checks(Scope(self.chosen))
+        return self.grader.judging(Scope(self.chosen))
 
     def handle(self, submission: Submission) -> SubmissionHandle:
         """A submission that runs in this process."""
@@ -143,7 +142,7 @@ class Validation:
 
     def run_on(self, submission: Submission, exercises: dict[str, Exercise]) -> CheckRun:
         """A run of all checks of some exercises on a submission, in this process."""
-        checks = self.grader.checks(Scope(exercises))
+        checks = self.grader.judging(Scope(exercises))
         return CheckRun(self.grader.environment, self.handle(submission), checks)
 
     def chosen_of(self, assignment: Assignment) -> dict[str, Exercise]:

@@ -7,11 +7,10 @@ from itertools import combinations
 from grader.authoring.check_proofs import Left, Row, Validation
 from grader.authoring.free_points import earned_everywhere, free_points
 from grader.authoring.text_proofs import assignments_of, parsed
-from grader.checks.run import Check
 from grader.core.records import Finding, Outcome, Visibility
 from grader.course.misconceptions import Misconception, edited
 from grader.course.printed_tensors import Printed
-from grader.feedback.diagnosis import (
+from grader.judging.diagnosis import (
     ATOL,
     BROKEN,
     Known,
@@ -21,8 +20,9 @@ from grader.feedback.diagnosis import (
     fingerprint,
     separation,
 )
-from grader.grading.known_mistakes import traces
-from grader.grading.scoring import earned_share, is_judged
+from grader.judging.known_mistakes import traces
+from grader.judging.run import Check
+from grader.judging.scoring import earned_share, is_judged
 
 LEAST_SEPARATION = 100 * ATOL
 """Two mistakes closer than this could be confused with each other, or with the right result."""

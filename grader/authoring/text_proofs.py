@@ -11,11 +11,11 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from grader.checks.collect import FIXTURES
 from grader.core.errors import CourseError
 from grader.course.course import CHECKS, Assignment, Course
 from grader.course.hints import read_hints
 from grader.course.misconceptions import read_misconceptions
+from grader.judging.collect import FIXTURES
 from grader.release.solution_cells import BEGIN, END, REGION
 
 LEFT = re.compile(r"""(?:\bTODO(?:\(author\))?:|(?:^|["'\[])\s*#?\s*TODO\b(?:\(author\))?:?)\s*""")

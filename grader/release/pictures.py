@@ -17,7 +17,7 @@ from grader.core.language import DEFAULT_LANGUAGE
 from grader.core.text import clean, display_width, filled
 from grader.course.course import PICTURE, Assignment, Course
 from grader.course.drawing import Box, Drawing, Map, Step, translated_drawing
-from grader.feedback.drawing_layout import (
+from grader.judging.picture_layout import (
     Arrow,
     Placed,
     arrows,

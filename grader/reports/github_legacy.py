@@ -12,8 +12,8 @@ from typing import Any
 from grader.core.files import OutputFile, file_name
 from grader.core.language import _
 from grader.core.records import ExerciseResult, Result
-from grader.feedback.outcomes import details
-from grader.grading.results import for_student
+from grader.judging.outcomes import details, status_words
+from grader.judging.results import for_student
 from grader.reports.base import (
     UNDECIDED,
     Checked,
@@ -61,10 +61,10 @@ def legacy(result: Result) -> dict[str, Any]:
     for assignment in result.assignments:
         earned = whole_exercises(assignment)
         for exercise in assignment.exercises:
-            feedback = "" if exercise.is_solved else details(exercise)
+            feedback = "" if exercise.is_solved else details(exercise) or status_words(exercise)
             feedback = feedback[: min(MAX_FEEDBACK, room)]
             room -= len(feedback)
-            tests += _points(exercise, earned[exercise.id], feedback)
+            tests += _points(exercise, earned.get(exercise.id, 0), feedback)
     status = "pass" if score == len(tests) else "fail"
     return {"version": 1, "status": status, "max_score": len(tests), "tests": tests}
 

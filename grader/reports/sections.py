@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import exp, lgamma
 from statistics import fmean
 
+from grader.intake.roster import Enrolled
 from grader.reports.check_figures import CheckFigures, number
-from grader.submissions.roster import Enrolled
 
 SECTIONS = (
     *("assignment", "exercise", "check", "visibility", "column", "group"),

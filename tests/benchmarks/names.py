@@ -26,13 +26,12 @@ from pathlib import Path
 from wrong_answers import Sample, samples
 
 from grader.authoring.mistake_proofs import LEAST_SEPARATION
-from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.records import Finding, Outcome, Visibility
 from grader.course.course import Course, Exercise, load_course
 from grader.course.misconceptions import Misconception
 from grader.extras.mutants.replay import Exchange, HeardSession, are_same, differ_elsewhere
 from grader.extras.mutants.trials import SEEDS
-from grader.feedback.diagnosis import (
+from grader.judging.diagnosis import (
     ATOL,
     Fingerprint,
     Traces,
@@ -40,8 +39,9 @@ from grader.feedback.diagnosis import (
     fingerprint,
     trace_distance,
 )
-from grader.grading.known_mistakes import LiveMistakes, findings, traces
-from grader.grading.submission_grader import Scope, SubmissionGrader, with_live_mistakes
+from grader.judging.known_mistakes import LiveMistakes, findings, traces
+from grader.judging.run import Check, CheckRecord, outcome_of
+from grader.judging.submission_grader import Scope, SubmissionGrader, with_live_mistakes
 from grader.sandbox.wire import Frame, Unpacker
 from grader.submissions.submission import Submission
 from grader.testing.judge import Mismatch
@@ -97,7 +97,7 @@ class Trials:
     def of(self, sample: Sample) -> Trial:
         """Run all checks on a wrong answer, and see what its student would read."""
         exercise = self.course.exercises[sample.exercise]
-        checks = self.grader.checks(Scope({exercise.id: exercise}))
+        checks = self.grader.judging(Scope({exercise.id: exercise}))
         submission = self.mistakes.with_text(exercise, sample.text)
         records = self._run(submission, exercise, checks)
         failed = [r for r in records if r.raised is not None and r.check.weight]

@@ -41,7 +41,7 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Course, load_course
-from grader.feedback.outcomes import summary_line
+from grader.judging.outcomes import summary_line
 from grader.release.catalogs import (
     domain_folder,
     mo_bytes,

@@ -13,7 +13,6 @@ from functools import cache
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
-from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.errors import CourseError
 from grader.course.course import SOLUTIONS, Assignment, Course, Exercise, load_course
 from grader.course.toml_table import read_toml
@@ -26,9 +25,10 @@ from grader.extras.mutants.replay import (
     by_check,
     differ_elsewhere,
 )
-from grader.feedback.diagnosis import Known, diagnose
-from grader.grading.known_mistakes import LiveMistakes, traces
-from grader.grading.submission_grader import Scope, SubmissionGrader, with_live_mistakes
+from grader.judging.diagnosis import Known, diagnose
+from grader.judging.known_mistakes import LiveMistakes, traces
+from grader.judging.run import Check, CheckRecord, outcome_of
+from grader.judging.submission_grader import Scope, SubmissionGrader, with_live_mistakes
 from grader.sandbox.module_state import warm_up
 from grader.submissions.submission import Submission
 
@@ -253,7 +253,7 @@ class _Trials:
     def all_of(self, id_: str) -> Tried:
         """Try all mutants of an exercise."""
         started, exercise = time.monotonic(), self.course.exercises[id_]
-        checks = self.grader.checks(Scope({id_: exercise}))
+        checks = self.grader.judging(Scope({id_: exercise}))
         prepared, trials = _Exercise(self.mistakes, exercise, checks), []
         for mutant in mutants(self.course, exercise):
             trials.append(prepared.trial(mutant))

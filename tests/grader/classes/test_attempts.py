@@ -7,22 +7,30 @@ from functools import partial
 from itertools import chain
 
 import pytest
+from grader.judging.attempts import ClassAttempts, with_attempts
+from grader.judging.class_run import ClassRun
+from grader.judging.kept_outcomes import read_kept
 from msgspec.structs import replace
 
+from grader.classes.decisions import (
+    CheckDecision,
+    Decisions,
+    Exemption,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Whom,
+)
+from grader.classes.policies import Policy
+from grader.classes.rows import read_results
+from grader.classes.score import EarlierResults
 from grader.core import processes
 from grader.core.records import Outcome
 from grader.course.course import load_course
-from grader.grading.attempts import ClassAttempts, with_attempts
-from grader.classes.rows import read_results
-from grader.grading.class_run import ClassRun
-from grader.classes.decisions import Decisions, Exemption, Extension, Group, Whom
-from grader.grading.kept_outcomes import read_kept
-from grader.classes.never_lower import EarlierResults
-from grader.classes.personal import CheckDecision, LateDays, Override
-from grader.classes.policies import Policy
-from grader.submissions.intake import read_submissions
+from grader.intake.folders import Student
+from grader.intake.read import read_submissions
 from grader.submissions.moments import BY_FOLDER, BY_MOODLE, Moment
-from grader.submissions.student_folders import Student
 from tests.grader.classes.conftest import STUDENTS, Formula, Killed
 
 ADA, BO, *_OTHERS = STUDENTS

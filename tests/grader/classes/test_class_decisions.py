@@ -10,10 +10,17 @@ from functools import partial
 
 import pytest
 
+from grader.classes.decisions import (
+    CheckDecision,
+    Decisions,
+    Exemption,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Whom,
+)
 from grader.core.records import Result
-from grader.classes.rows import read_results
-from grader.classes.decisions import Decisions, Exemption, Extension, Group, Whom
-from grader.classes.personal import CheckDecision, LateDays, Override
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
 from tests.grader.classes.conftest import STUDENTS, Killed
@@ -107,7 +114,7 @@ def test_every_output_has_the_same_final_scores(late):
     """The table, the records, the pages, and what platforms import."""
     late.run(decisions=SOME)
     rows = late.result.rows
-    results = read_results(late.out, rows)
+    results = late.results()
     now = datetime(2027, 3, 1, tzinfo=UTC)
     run = GradedClass(late.result.course, results, {}, now)
     kinds = ("canvas", "moodle", "gradescope", "html")
@@ -175,7 +182,7 @@ def test_a_submission_counts_for_the_whole_group(grouped):
     run, graded_rows = grouped
     alone = graded_rows(decisions=Decisions())
     rows = graded_rows()
-    results = {r.student: r for r in read_results(run.out, [rows[n] for n in (ADA, BO, CEM)])}
+    results = {r.student: r for r in run.results()}
     first = {name: one.assignments[0] for name, one in results.items()}
     most = max(alone[name].exercises[SCORES] for name in (ADA, BO))
     assert {float(one.exercises[0].score) for one in first.values()} == {most}

@@ -4,14 +4,23 @@ from datetime import UTC, datetime
 
 import pytest
 
+from grader.classes.decisions import (
+    CheckDecision,
+    Decisions,
+    Exemption,
+    ExerciseSet,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Whom,
+)
+from grader.classes.decisions_file import Known, class_decisions, read_decisions
 from grader.core.errors import CourseError
 from grader.course.course import load_course
-from grader.classes.decisions import Decisions, Exemption, ExerciseSet, Extension, Group, Whom
-from grader.classes.decisions_file import Known, class_decisions, read_decisions
-from grader.classes.personal import CheckDecision, LateDays, Override
-from grader.submissions.intake import IntakeResult
-from grader.submissions.roster import read_roster
-from grader.submissions.student_folders import Student
+from grader.intake.folders import Student
+from grader.intake.read import IntakeResult
+from grader.intake.roster import read_roster
 
 SCORES, WEIGHTS, MIXTURE = "01_scores/scores", "02_mixture/weights", "02_mixture/Mixture"
 SHAPE, VALUES = f"{SCORES}::visible::test_shape", f"{SCORES}::hidden::test_values"

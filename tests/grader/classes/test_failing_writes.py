@@ -6,9 +6,9 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from grader.judging.journal import Journal
 
 from grader.core.errors import UsageError
-from grader.grading.journal import Journal
 
 TWO = ["student-00", "student-01"]
 

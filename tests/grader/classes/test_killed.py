@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.classes.decisions import Decisions, Exemption, Whom
+from grader.classes.records import PUBLISHED, last_published, publish
+from grader.classes.rows import read_record, records_in
 from grader.cli.compare import CompareOptions, run_compare
 from grader.cli.similar import SimilarOptions, run_similar
 from grader.course.course import load_course
-from grader.classes.rows import read_record, records_in
-from grader.classes.decisions import Decisions, Exemption, Whom
-from grader.classes.publish import PUBLISHED, last_published, publish
 from tests.grader.classes.conftest import Killed, files_in
 from tests.grader.classes.test_failing_writes import TWO, Disk
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from grader.classes.records import differing, last_published, publish
 from grader.cli.publish import run_publish
 from grader.core.errors import UsageError
-from grader.classes.publish import differing, last_published, publish
 from tests.grader.classes.conftest import STUDENTS, files_in
 
 NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)

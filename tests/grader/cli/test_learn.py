@@ -15,7 +15,7 @@ from grader.core.errors import UsageError
 from grader.course.course import load_course
 from grader.course.misconceptions import edited, read_misconceptions
 from grader.extras.learn import UNPROVEN, proposed_edit, refusal, with_entry, without_unproven
-from grader.grading import seal_probe
+from grader.judging import seal_probe
 from grader.submissions.submission import read_submission
 
 FLIPPED = """

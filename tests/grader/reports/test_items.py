@@ -18,10 +18,10 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import load_course
+from grader.intake.roster import Enrolled
 from grader.reports.base import GradedClass
 from grader.reports.items import cronbachs_alpha, effective_weight, grade
 from grader.reports.sections import by_chance
-from grader.submissions.roster import Enrolled
 
 SLIP = Mistake("not-scaled", "Scores are not scaled.", "By what?")
 
