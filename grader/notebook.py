@@ -414,7 +414,7 @@ def _grader(root: Path, assignment: str) -> SubmissionGrader:
     course = _loaded(root)
     exercises = {exercise.id: exercise for exercise in course.by_id[assignment].exercises}
     grader = visible_grader(course, apart=True, exercises=exercises)
-    for check in grader.judging(Scope(exercises, VISIBLE_CHECKS)):
+    for check in grader.checks(Scope(exercises, VISIBLE_CHECKS)):
         key = check.exercise.id, *VISIBLE_CHECKS
         grader.collected[key] = (*grader.collected.get(key, ()), check)
     return grader

@@ -133,7 +133,7 @@ class Validation:
 
     def checks(self) -> tuple[Check, ...]:
         """The checks of the chosen exercises."""
-        return self.grader.judging(Scope(self.chosen))
+        return self.grader.checks(Scope(self.chosen))
 
     def handle(self, submission: Submission) -> SubmissionHandle:
         """A submission that runs in this process."""
@@ -142,7 +142,7 @@ class Validation:
 
     def run_on(self, submission: Submission, exercises: dict[str, Exercise]) -> CheckRun:
         """A run of all checks of some exercises on a submission, in this process."""
-        checks = self.grader.judging(Scope(exercises))
+        checks = self.grader.checks(Scope(exercises))
         return CheckRun(self.grader.environment, self.handle(submission), checks)
 
     def chosen_of(self, assignment: Assignment) -> dict[str, Exercise]:

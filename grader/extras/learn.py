@@ -9,6 +9,7 @@ import textwrap
 import tokenize
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from types import ModuleType
 
 import numpy as np
@@ -30,18 +31,13 @@ ENTRY = "[[misconceptions]]\n"
 def proposed_edit(course: Course, exercise: Exercise, submission: Submission) -> tuple[str, str]:
     """`find` and `replace` that put a student's functions, or methods, into the solution.
 
-    Args:
-        course: the course.
-        exercise: of which each function of the solution has one gap at most.
-        submission: whose code it is.
-
     Raises:
         UsageError: when a function has several gaps, when the student's code has no such function,
             or when something stands there that no solution would have.
     """
     assignment = course.by_id[exercise.assignment]
     solution = read_solution(assignment, course.paths(assignment).solution)
-    (cell,) = (one for one in solution.cells if one.exercise == exercise.name)
+    (cell,) = (cell for cell in solution.cells if cell.exercise == exercise.name)
     gaps = [*REGION.finditer(cell.text)]
     functions = [_function_around(cell.text, gap.start()) for gap in gaps]
     if len({function.lineno for function in functions}) < len(gaps):
@@ -50,15 +46,16 @@ def proposed_edit(course: Course, exercise: Exercise, submission: Submission) ->
             f"A function of the solution of {exercise.id} has several gaps, so its edit is written by "
             f"hand, in {path}."
         )
-    own, end, bodies = "", 0, []
+    changed, end, bodies = "", 0, []
     for gap, function in zip(gaps, functions, strict=True):
         before = cell.text.count("\n", 0, gap.start()) + 1
-        given = [one for one in function.body if one.lineno < before]
+        given = [statement for statement in function.body if statement.lineno < before]
         body = _body(_students_function(submission, exercise, function), function, given)
         bodies.append(body)
-        own += cell.text[end : gap.start("body")] + textwrap.indent(body, gap["indent"]) + "\n"
+        changed += cell.text[end : gap.start("body")] + textwrap.indent(body, gap["indent"]) + "\n"
         end = gap.end("body")
-    parameters = {arg.arg for one in functions for arg in ast.walk(one) if isinstance(arg, ast.arg)}
+    nodes = [node for function in functions for node in ast.walk(function)]
+    parameters = {node.arg for node in nodes if isinstance(node, ast.arg)}
     statements = [statement for body in bodies for statement in ast.parse(body).body]
     if what := refusal(statements, parameters, solution.text):
         raise UsageError(
@@ -66,20 +63,17 @@ def proposed_edit(course: Course, exercise: Exercise, submission: Submission) ->
             "It may use what the solution uses, its parameters, and what computes with numbers and "
             "tensors."
         )
-    return _smallest(cell.text.split("\n"), (own + cell.text[end:]).split("\n"), solution.text)
+    return _smallest(cell.text.split("\n"), (changed + cell.text[end:]).split("\n"), solution.text)
 
 
 def _function_around(text: str, position: int) -> ast.FunctionDef:
     """The function of a solution that a gap stands in."""
     line = text.count("\n", 0, position) + 1
-    found = [
-        node
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
-    ]
-    if not found:
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    around = [node for node in functions if node.lineno <= line <= (node.end_lineno or 0)]
+    if not around:
         raise UsageError("What is to be written there is no function: write its edit by hand.")
-    return found[-1]
+    return around[-1]
 
 
 def _students_function(
@@ -96,8 +90,8 @@ def _students_function(
             outer: Sequence[ast.AST] = [tree]
             if function.name != exercise.name:
                 classes = (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef))
-                outer = [one for one in classes if one.name == exercise.name]
-            for node in (inner for one in outer for inner in ast.walk(one)):
+                outer = [node for node in classes if node.name == exercise.name]
+            for node in (inner for part in outer for inner in ast.walk(part)):
                 if isinstance(node, ast.FunctionDef) and node.name == function.name:
                     return node, cell.text
     if reading and reading.undecided:
@@ -106,14 +100,14 @@ def _students_function(
 
 
 def _body(
-    found: tuple[ast.FunctionDef, str], function: ast.FunctionDef, given: Sequence[ast.stmt]
+    students: tuple[ast.FunctionDef, str], function: ast.FunctionDef, given: Sequence[ast.stmt]
 ) -> str:
     """The student's statements with the solution's names of parameters.
 
     Without docstring, and without those that are given before the gap.
     """
-    node, text = found
-    known = {ast.dump(one) for one in given}
+    node, text = students
+    known = set(map(ast.dump, given))
     statements = node.body[ast.get_docstring(node) is not None :]
     while statements and ast.dump(statements[0]) in known:
         statements = statements[1:]
@@ -149,13 +143,8 @@ def _smallest(theirs: list[str], own: list[str], text: str) -> tuple[str, str]:
     """
     if theirs == own:
         raise UsageError("That code is the solution's own.")
-    start = next(
-        (n for n, pair in enumerate(zip(theirs, own, strict=False)) if pair[0] != pair[1]),
-        min(len(theirs), len(own)),
-    )
-    end = 0
-    while end < min(len(theirs), len(own)) - start and theirs[-1 - end] == own[-1 - end]:
-        end += 1
+    start = _alike(theirs, own)
+    end = _alike(theirs[start:][::-1], own[start:][::-1])
     while True:
         find = "\n".join(theirs[start : len(theirs) - end])
         if find.strip() and text.count(find) == 1:
@@ -165,43 +154,34 @@ def _smallest(theirs: list[str], own: list[str], text: str) -> tuple[str, str]:
         start, end = max(0, start - 1), max(0, end - 1)
 
 
-def entry(exercise: Exercise, mistake: Mistake, find: str, replace: str) -> str:
-    """A known mistake as its file has it.
+def _alike(theirs: list[str], own: list[str]) -> int:
+    """How many lines are the same from the first one on."""
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(theirs, own, strict=False))
+    )
 
-    Args:
-        exercise: the exercise.
-        mistake: its name and words.
-        find: what stands in the solution.
-        replace: what the mistake has instead.
-    """
+
+def entry(exercise: Exercise, mistake: Mistake, find: str, replace: str) -> str:
+    """A known mistake as its file has it: `find` in the solution becomes `replace`."""
 
     def quoted(code: str) -> str:
         is_plain = QUOTES not in code and not code.endswith("'") and "\\" not in code
         return f"{QUOTES}{code}{QUOTES}" if is_plain and code else toml_text(code)
 
-    return "\n".join(
-        [
-            ENTRY.rstrip(),
-            f"id = {toml_text(mistake.id)}",
-            f'kind = "{mistake.kind}"',
-            f"exercise = {toml_text(exercise.name)}",
-            f"find = {quoted(find)}",
-            f"replace = {quoted(replace)}",
-            f"symptom = {toml_text(mistake.symptom)}",
-            f"question = {toml_text(mistake.question)}",
-            "",
-        ]
-    )
+    values = {
+        "id": toml_text(mistake.id),
+        "kind": f'"{mistake.kind}"',
+        "exercise": toml_text(exercise.name),
+        "find": quoted(find),
+        "replace": quoted(replace),
+        "symptom": toml_text(mistake.symptom),
+        "question": toml_text(mistake.question),
+    }
+    return ENTRY + "".join(f"{key} = {value}\n" for key, value in values.items())
 
 
 def with_entry(text: str, entry: str, *, is_proven: bool = True) -> str:
-    """The text of a file of known mistakes with one more.
-
-    Args:
-        text: the file's.
-        entry: the known mistake.
-        is_proven: whether it stays whatever happens to the command.
-    """
+    """The text of a file of known mistakes with one more, marked where it is still to be proven."""
     before = text.rstrip("\n") + "\n\n" if text else ""
     return f"{before}{'' if is_proven else UNPROVEN}{entry}"
 
@@ -241,18 +221,7 @@ TORCH = frozenset(
     )
 )
 """What of torch makes tensors or computes with them."""
-VALUES: tuple[type, ...] = (
-    nn.Module,
-    torch.Tensor,
-    bytes,
-    dict,
-    float,
-    frozenset,
-    int,
-    list,
-    set,
-    str,
-)
+VALUES = (nn.Module, torch.Tensor, bytes, dict, float, frozenset, int, list, set, str)
 """Types whose methods compute; `METHODS_ASIDE` do not."""
 OF_LAYERS = frozenset(
     name
@@ -282,9 +251,9 @@ def refusal(code: Sequence[ast.stmt], parameters: Collection[str], solution: str
         solution: the text that these stand in.
     """
     vocabulary = _Vocabulary(ast.parse(solution))
-    own = _Vocabulary(ast.Module([*code], []))
-    vocabulary.names |= own.bound | {*parameters}
-    vocabulary.attributes |= own.stored
+    of_code = _Vocabulary(ast.Module([*code], []))
+    vocabulary.names |= of_code.bound | {*parameters}
+    vocabulary.attributes |= of_code.stored
     try:
         return next((what for statement in code for what in _foreign(statement, vocabulary)), "")
     except RecursionError:

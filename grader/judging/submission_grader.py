@@ -180,7 +180,7 @@ def outcomes(
     Raises:
         GraderFault: when the grader itself fails before any check could report.
     """
-    environment, checks = grader.environment, grader.judging(scope)
+    environment, checks = grader.environment, grader.checks(scope)
     course = environment.course
     if isinstance(session, ChildSession):  # other sessions' replies are not bytes
         session = AnswerCacheSession(session, grader.answers)
@@ -191,7 +191,7 @@ def outcomes(
             run,
             grader.mistakes,
             grader.builds_on,
-            lambda e: grader.judging(Scope({e.id: e}, scope.visibilities)),
+            lambda e: grader.checks(Scope({e.id: e}, scope.visibilities)),
         )
         exercises = {
             id_: _exercise(judge, exercise, grader.kept_answers)

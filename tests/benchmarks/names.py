@@ -97,7 +97,7 @@ class Trials:
     def of(self, sample: Sample) -> Trial:
         """Run all checks on a wrong answer, and see what its student would read."""
         exercise = self.course.exercises[sample.exercise]
-        checks = self.grader.judging(Scope({exercise.id: exercise}))
+        checks = self.grader.checks(Scope({exercise.id: exercise}))
         submission = self.mistakes.with_text(exercise, sample.text)
         records = self._run(submission, exercise, checks)
         failed = [r for r in records if r.raised is not None and r.check.weight]

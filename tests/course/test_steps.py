@@ -123,7 +123,7 @@ def test_in_a_students_copy_their_own_class_stands_for_a_mistake_with_a_name(
     submission = read_submission(course, tmp_path, "me")
     scope = Scope(course.select(("04/SelfAttention_v1", "04/SelfAttentionNormal")), VISIBLE_CHECKS)
     first = next(iter(scope.exercises.values()))
-    checks = grader.judging(Scope({first.id: first}, VISIBLE_CHECKS))
+    checks = grader.checks(Scope({first.id: first}, VISIBLE_CHECKS))
     known = grader.mistakes.known(first, checks, 1)
     recorded = RecordedMistakes({first.id: (known, [])} if is_named else {})
     result = grade(

@@ -366,7 +366,7 @@ def test_the_checks_of_a_notebook_are_collected_once(
     try:
         with closing(notebook._grader(course_copy, "02_mixture")) as grader:
             ids = {
-                exercise.id: [check.id for check in grader.judging(scope)]
+                exercise.id: [check.id for check in grader.checks(scope)]
                 for exercise in grader.environment.course.by_id["02_mixture"].exercises
                 for scope in [Scope({exercise.id: exercise}, VISIBLE_CHECKS)]
             }

@@ -4,6 +4,7 @@ Written after the metadata's schema, version 3; the versions before it have the 
 what each cell is, markers what is in it.
 """
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -39,22 +40,29 @@ class SourceCell:
     has_attachments: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """What could not be carried over, in a sentence; the cell is 0 for the whole notebook."""
+@dataclass(slots=True)
+class Notes:
+    """What could not be carried over: sentences, each with its cell."""
 
-    cell: int
-    text: str
+    entries: list[tuple[int, str]] = field(default_factory=list)
 
-    def __str__(self) -> str:
-        """The sentence after its cell."""
-        return f"cell {self.cell}: {self.text}" if self.cell else self.text
+    def add(self, cell: int, *sentences: str) -> None:
+        """Add sentences about a cell."""
+        self.entries += [(cell, sentence) for sentence in sentences]
 
+    def parsed(self, cell: int, text: str) -> ast.Module | None:
+        """A cell's code; None, with a note, where it is no Python."""
+        try:
+            return ast.parse(text)
+        except SyntaxError as error:
+            reason = f"{error.msg} (line {error.lineno})"
+            self.add(cell, f"the code is left out, because it is no Python: {reason}")
+            return None
 
-def no_python(cell: int, error: SyntaxError) -> Note:
-    """That a cell's code cannot be carried over, and why."""
-    reason = f"{error.msg} (line {error.lineno})"
-    return Note(cell, f"the code is left out, because it is no Python: {reason}")
+    def lines(self) -> list[str]:
+        """The sentences after their cells, in order; one sentence twice says nothing more."""
+        entries = sorted(dict.fromkeys(self.entries), key=lambda entry: entry[0])
+        return [f"cell {cell}: {sentence}" for cell, sentence in entries]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,27 +120,31 @@ class Question:
 
 
 @dataclass(slots=True)
-class Imported:
-    """A notebook, read: its parts in order, and what could not be carried over."""
+class Reading:
+    """A notebook as far as it is read; each format has its own `take`.
 
+    Args:
+        path: the notebook.
+        parts: what was read, in order.
+        notes: what could not be carried over.
+    """
+
+    path: Path
     parts: list[Text | Question] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+    notes: Notes = field(default_factory=Notes)
 
     @property
     def title(self) -> str:
         """Its first heading, "" where it has none."""
         texts = (p.text for p in self.parts if isinstance(p, Text) and p.kind == "markdown")
-        return next((found[1] for text in texts if (found := HEADING.search(text))), "")
-
-    def note(self, cell: int, text: str) -> None:
-        """Take down what could not be carried over."""
-        self.notes.append(Note(cell, text))
+        return next((match[1] for text in texts if (match := HEADING.search(text))), "")
 
     def add_text(self, cell: SourceCell, text: str | None = None) -> None:
         """Add a cell that students receive as it is, or as the text says."""
         text = (cell.text if text is None else text).strip("\n")
         if cell.has_attachments:
-            self.note(cell.number, "a picture is stored in the cell; put it beside the notebook")
+            stored = "a picture is stored in the cell; put it beside the notebook"
+            self.notes.add(cell.number, stored)
         if cell.kind == "code":
             text = self.without_magics(cell.number, text)
         if text.strip():
@@ -142,21 +154,8 @@ class Imported:
         """Code without the lines that only IPython understands, each of which is noted."""
         lines = text.split("\n")
         for line in filter(MAGIC.match, lines):
-            self.note(cell, f"`{line.strip()}` is no Python; it is left out")
+            self.notes.add(cell, f"`{line.strip()}` is no Python; it is left out")
         return "\n".join(line for line in lines if not MAGIC.match(line))
-
-
-@dataclass(slots=True)
-class Reading:
-    """A notebook as far as it is read; each format has its own `take`.
-
-    Args:
-        path: the notebook.
-        found: what was read.
-    """
-
-    path: Path
-    found: Imported = field(default_factory=Imported)
 
     def take(self, cell: SourceCell) -> None:
         """Read the next cell."""
@@ -168,13 +167,13 @@ class Reading:
         Raises:
             UsageError: when it cannot be read as a notebook, or not in this format.
         """
-        for cell in read_cells(self.path):
+        for cell in _cells(self.path):
             self.take(cell)
 
     @property
     def has_questions(self) -> bool:
         """Whether there is something to write in it."""
-        return any(isinstance(part, Question) for part in self.found.parts)
+        return any(isinstance(part, Question) for part in self.parts)
 
     def fault(self, cell: int, sentence: str) -> UsageError:
         """What is wrong with a cell."""
@@ -191,7 +190,7 @@ class Reading:
         return Fraction(str(value))
 
 
-def read_cells(path: Path) -> list[SourceCell]:
+def _cells(path: Path) -> list[SourceCell]:
     """The cells of a notebook.
 
     Raises:
@@ -228,12 +227,10 @@ def _outputs(cell: dict[str, Any]) -> Iterator[str]:
             yield "".join(map(str, text)) if isinstance(text, list) else str(text or "")
 
 
-SOLUTION = re.compile(r"(BEGIN|END) SOLUTION")
-HIDDEN_TESTS = re.compile(r"(BEGIN|END) HIDDEN TESTS")
 RELEASED = re.compile(r"#\s*YOUR CODE HERE")
 
 
-def read_nbgrader(path: Path) -> Imported:
+def read_nbgrader(path: Path) -> Reading:
     """A source notebook of nbgrader.
 
     Raises:
@@ -246,7 +243,7 @@ def read_nbgrader(path: Path) -> Imported:
             f"{path} has no autograded answer: a code cell that nbgrader's metadata marks as a "
             "solution, and not as graded by hand. Is it a notebook of nbgrader's `source` folder?"
         )
-    return reading.found
+    return reading
 
 
 @dataclass(slots=True)
@@ -261,78 +258,68 @@ class _Reading(Reading):
 
     def take(self, cell: SourceCell) -> None:
         """Read the next cell."""
-        marks = cell.marks
+        marks, number = cell.marks, cell.number
         name, points = marks.get("grade_id", ""), marks.get("points", 0)
         is_graded, is_solution = bool(marks.get("grade")), bool(marks.get("solution"))
-        by_hand = "it is left out, with the text of its cell"
+        worth = f"{name} ({points} points) is graded by hand"
+        by_hand = f"{worth}; it is left out, with the text of its cell"
         if marks.get("task"):
-            self.found.note(
-                cell.number, f"the task {name} ({points} points) is graded by hand; {by_hand}"
-            )
+            self.notes.add(number, f"the task {by_hand}")
         elif is_solution and (is_graded or cell.kind != "code"):
-            self.found.note(
-                cell.number, f"the answer {name} ({points} points) is graded by hand; {by_hand}"
-            )
+            self.notes.add(number, f"the answer {by_hand}")
         elif is_solution:
-            self.latest = len(self.found.parts)
-            self.found.parts.append(Question(cell.number, (self._marked(cell),)))
+            self.latest = len(self.parts)
+            self.parts.append(Question(number, (self._marked(cell),)))
         elif is_graded and self.latest is None:
-            self.found.note(
-                cell.number, f"the tests {name} stand before any answer; they are left out"
-            )
+            self.notes.add(number, f"the tests {name} stand before any answer; they are left out")
         elif is_graded:
-            self._add_tests(cell)
+            self._add_tests(cell, self.latest or 0)
         elif cell.kind == "raw":
-            self.found.note(cell.number, "a raw cell is left out")
+            self.notes.add(number, "a raw cell is left out")
         else:
-            self.found.add_text(cell)
+            self.add_text(cell)
+
+    def _lines(
+        self, number: int, text: str, what: str, unpaired: str
+    ) -> Iterator[tuple[str, bool]]:
+        """The lines of a cell without its markers, and whether each stands between two of them.
+
+        Raises:
+            UsageError: when the markers are not in pairs.
+        """
+        is_inside = False
+        for line in self.without_magics(number, text).split("\n"):
+            match = re.search(f"(BEGIN|END) {what}", line)
+            if match is None:
+                yield line, is_inside
+            elif is_inside == (match[1] == "BEGIN"):
+                raise self.fault(number, unpaired)
+            else:
+                is_inside = not is_inside
+        if is_inside:
+            raise self.fault(number, f"`BEGIN {what}` has no `END {what}`")
 
     def _marked(self, cell: SourceCell) -> MarkedCode:
         """An answer's code without its markers; all of it where it has none."""
-        kept: list[str] = []
-        solution: set[int] = set()
-        is_solution = is_marked = False
-        text = self.found.without_magics(cell.number, cell.text.strip("\n"))
-        for line in text.split("\n"):
-            if found := SOLUTION.search(line):
-                if is_solution == (found[1] == "BEGIN"):
-                    raise self.fault(cell.number, "its solution's markers do not pair")
-                is_marked, is_solution = True, not is_solution
-                continue
-            kept.append(line)
-            if is_solution:
-                solution.add(len(kept))
-        if is_solution:
-            raise self.fault(cell.number, "`BEGIN SOLUTION` has no `END SOLUTION`")
-        if not is_marked:
-            if any(map(RELEASED.search, kept)):
-                sentence = "it holds no solution; import the notebook of the `source` folder"
-                raise self.fault(cell.number, sentence)
-            solution.update(range(1, len(kept) + 1))
-        return MarkedCode(cell.number, "\n".join(kept), frozenset(solution))
+        unpaired = "its solution's markers do not pair"
+        lines = [*self._lines(cell.number, cell.text.strip("\n"), "SOLUTION", unpaired)]
+        is_marked = re.search("BEGIN SOLUTION", cell.text) is not None
+        if not is_marked and any(RELEASED.search(line) for line, _ in lines):
+            released = "it holds no solution; import the notebook of the `source` folder"
+            raise self.fault(cell.number, released)
+        solution = {n for n, (_, is_inside) in enumerate(lines, 1) if is_inside or not is_marked}
+        return MarkedCode(cell.number, "\n".join(line for line, _ in lines), frozenset(solution))
 
-    def _add_tests(self, cell: SourceCell) -> None:
+    def _add_tests(self, cell: SourceCell, latest: int) -> None:
         """The visible and the hidden part of a test cell; its points stand at the first of them."""
-        points = self.points(cell.number, cell.marks.get("points", 0))
-        parts: dict[bool, list[str]] = {False: [], True: []}
-        is_hidden = False
-        for line in self.found.without_magics(cell.number, cell.text).split("\n"):
-            if found := HIDDEN_TESTS.search(line):
-                if is_hidden == (found[1] == "BEGIN"):
-                    raise self.fault(cell.number, "the markers of its hidden tests do not pair")
-                is_hidden = not is_hidden
-            else:
-                parts[is_hidden].append(line)
-        if is_hidden:
-            raise self.fault(cell.number, "`BEGIN HIDDEN TESTS` has no `END HIDDEN TESTS`")
-        texts = {hidden: "\n".join(lines).strip("\n") for hidden, lines in parts.items()}
-        worth = [points, Fraction(0)]
-        cases = [
-            Case(cell.number, text, hidden, worth.pop(0))
-            for hidden, text in texts.items()
-            if text.strip()
-        ]
-        question = self.found.parts[self.latest or 0]
-        if isinstance(question, Question):
-            all_cases = (*question.cases, *cases)
-            self.found.parts[self.latest or 0] = replace(question, cases=all_cases)
+        worth = [self.points(cell.number, cell.marks.get("points", 0)), Fraction(0)]
+        unpaired = "the markers of its hidden tests do not pair"
+        lines = [*self._lines(cell.number, cell.text, "HIDDEN TESTS", unpaired)]
+        cases = []
+        for hidden in (False, True):
+            text = "\n".join(line for line, is_inside in lines if is_inside is hidden).strip("\n")
+            if text.strip():
+                cases.append(Case(cell.number, text, hidden, worth.pop(0)))
+        question = self.parts[latest]
+        assert isinstance(question, Question)
+        self.parts[latest] = replace(question, cases=(*question.cases, *cases))

@@ -15,7 +15,6 @@ from typing import Any
 from grader.core.errors import UsageError
 from grader.extras.importing.nbgrader import (
     Case,
-    Imported,
     MarkedCode,
     Question,
     Reading,
@@ -69,7 +68,7 @@ class _Open:
         return str(self.settings.get("name", ""))
 
 
-def read_otter(path: Path) -> Imported:
+def read_otter(path: Path) -> Reading:
     """A notebook written for Otter Assign.
 
     Raises:
@@ -85,7 +84,7 @@ def read_otter(path: Path) -> Imported:
             "that has a solution in code. Is it the notebook that `otter assign` is given, in "
             "version 1 of its format or later?"
         )
-    return reading.found
+    return reading
 
 
 @dataclass(slots=True)
@@ -105,11 +104,11 @@ class _Reading(Reading):
         elif cell.kind == "raw" and SETTINGS.match(cell.text):
             for key in self._yaml(cell.number, cell.text):
                 advice = KEYS.get(str(key), "the kit has no such setting")
-                self.found.note(cell.number, f"the setting `{key}`: {advice}")
+                self.notes.add(cell.number, f"the setting `{key}`: {advice}")
         elif cell.kind == "raw":
-            self.found.note(cell.number, "a raw cell is left out")
+            self.notes.add(cell.number, "a raw cell is left out")
         elif cell.kind == "code" and IGNORED.match(cell.text):
-            self.found.note(cell.number, "the cell is marked to be ignored, and is left out")
+            self.notes.add(cell.number, "the cell is marked to be ignored, and is left out")
         elif self.question is None:
             self._given(cell)
         else:
@@ -119,8 +118,8 @@ class _Reading(Reading):
         lines = cell.text.split("\n")
         kept = [line for line in lines if cell.kind != "code" or not OWN_CALLS.match(line)]
         if len(kept) < len(lines):
-            self.found.note(cell.number, "lines that call otter itself are left out")
-        self.found.add_text(cell, "\n".join(kept))
+            self.notes.add(cell.number, "lines that call otter itself are left out")
+        self.add_text(cell, "\n".join(kept))
 
     def _cross(self, cell: SourceCell, is_begin: bool, block: str) -> None:
         """Enter or leave a question, or one of its parts."""
@@ -148,11 +147,11 @@ class _Reading(Reading):
         elif block == "solution" and cell.kind == "code":
             question.code.append(self._marked(cell))
         elif block == "prompt" and not question.settings.get("manual"):
-            self.found.note(number, "the prompt is left out: a stub has its own gap")
+            self.notes.add(number, "the prompt is left out: a stub has its own gap")
         elif not block and not question.settings.get("manual"):
             self._given(cell)
         elif block == "solution" and not question.settings.get("manual"):
-            self.found.note(number, "a solution in words is left out")
+            self.notes.add(number, "a solution in words is left out")
 
     def _close(self, question: _Open) -> None:
         self.question = None
@@ -160,11 +159,11 @@ class _Reading(Reading):
         if question.settings.get("manual"):
             worth = "" if total is None else f" ({total} points)"
             sentence = f"the question {question.name}{worth} is graded by hand; it is left out"
-            self.found.note(question.cell, sentence)
+            self.notes.add(question.cell, sentence)
             return
         if not question.code:
             sentence = f"the question {question.name} has no solution in code; it is left out"
-            self.found.note(question.cell, sentence)
+            self.notes.add(question.cell, sentence)
             return
         if isinstance(total, dict):
             total = total.get("each", 1) * len(cases)
@@ -173,9 +172,7 @@ class _Reading(Reading):
             for case, share in zip(cases, self._points(question, total), strict=True)
         ]
         whole = Fraction(0) if isinstance(total, list) else self._number(question.cell, total, 1)
-        self.found.parts.append(
-            Question(question.cell, tuple(question.code), tuple(cases), points=whole)
-        )
+        self.parts.append(Question(question.cell, tuple(question.code), tuple(cases), points=whole))
 
     def _points(self, question: _Open, total: Any) -> list[Fraction]:
         """What each test is worth: its own points, else an equal part of what is left."""
@@ -205,7 +202,7 @@ class _Reading(Reading):
         for key in ("success_message", "failure_message"):
             if settings.get(key):
                 sentence = f"the {key} {str(settings[key])!r}: write it into the check's title"
-                self.found.note(cell.number, sentence)
+                self.notes.add(cell.number, sentence)
         lines = [line for line in text.split("\n") if not IGNORED_LINE.search(line)]
         text = "\n".join(line for line in lines if not HIDDEN.fullmatch(line.strip()))
         return Case(
@@ -221,7 +218,7 @@ class _Reading(Reading):
         kept: list[str] = []
         solution: set[int] = set()
         is_solution = is_prompt = False
-        text = self.found.without_magics(cell.number, cell.text.strip("\n"))
+        text = self.without_magics(cell.number, cell.text.strip("\n"))
         for line in text.split("\n"):
             if BEGIN.search(line) or END.search(line):
                 if is_solution == bool(BEGIN.search(line)):
@@ -235,7 +232,7 @@ class _Reading(Reading):
                     _put_above(line, kept, solution)
             elif SEED.search(line):
                 advice = KEYS["seed"]
-                self.found.note(cell.number, f"`{line.strip()}` is left out: {advice}")
+                self.notes.add(cell.number, f"`{line.strip()}` is left out: {advice}")
             elif not IGNORED_LINE.search(line):
                 single = LINE.match(line)
                 kept.append(single["code"] if single else line)
@@ -245,7 +242,7 @@ class _Reading(Reading):
             raise self.fault(cell.number, "`# BEGIN SOLUTION` has no `# END SOLUTION`")
         if not solution:
             sentence = "no line is marked as the solution; all of the cell is taken for it"
-            self.found.note(cell.number, sentence)
+            self.notes.add(cell.number, sentence)
             solution.update(range(1, len(kept) + 1))
         return MarkedCode(cell.number, "\n".join(kept), frozenset(solution))
 

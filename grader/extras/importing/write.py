@@ -27,7 +27,7 @@ from grader.course.course import (
 from grader.course.toml_table import toml_text
 from grader.extras.importing.drafts import KINDS, NOT_WRITTEN, Draft, draft
 from grader.extras.importing.exercises import NewExercise, Outline, outline
-from grader.extras.importing.nbgrader import Case, Note, read_nbgrader
+from grader.extras.importing.nbgrader import Case, read_nbgrader
 from grader.extras.importing.otter import read_otter
 from grader.release.prose import in_comment
 from grader.release.solution_cells import REGION
@@ -37,23 +37,11 @@ TITLE = 60
 """The most characters of a test that its check's title repeats."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckFiles:
-    """The two files of checks, and how many tests were carried over whole."""
-
-    visible: str
-    hidden: str
-    whole: int
-    open: int
+Drafts = list[tuple[Case, Draft]]
 
 
-def check_files(made: Outline, assignment: str) -> CheckFiles:
-    """The checks of an assignment.
-
-    Args:
-        made: the assignment.
-        assignment: its id.
-    """
+def _check_files(made: Outline, assignment: str) -> tuple[list[str], list[bool]]:
+    """The files of visible and of hidden checks; of each test, whether it was carried over whole."""
     drafts = {
         name: [(case, draft(case, made.names)) for case in exercise.cases]
         for name, exercise in made.exercises.items()
@@ -62,76 +50,59 @@ def check_files(made: Outline, assignment: str) -> CheckFiles:
     for hidden in (False, True):
         parts, modules = [], set[str]()
         for name, exercise in made.exercises.items():
-            own = [pair for pair in drafts[name] if pair[0].is_hidden is hidden]
+            pairs = [pair for pair in drafts[name] if pair[0].is_hidden is hidden]
             # Of a constant there is nothing that nobody has seen.
-            if hidden and not own and exercise.kind == "constant":
+            if hidden and not pairs and exercise.kind == "constant":
                 continue
-            write = _hidden if hidden else _visible
-            marks = [] if hidden else _marks(exercise)
-            parts.append(_class(name, marks, write(exercise, own, drafts[name])))
-            modules |= {module for _, one in own for module in one.modules}
+            marks = [f'exercise("{name}")']
+            # A constant that students see all checks of can be found by trying.
+            if exercise.kind == "constant" and not any(c.is_hidden for c in exercise.cases):
+                marks.append('guessable("It is a constant, and every check of it is visible.")')
+            seen = next((_name(case) for case in exercise.cases if not case.is_hidden), "")
+            checks = _hidden(seen, pairs) if hidden else _visible(exercise, pairs)
+            words = (name.lower() if name.isupper() else name).split("_")
+            title = f"class Test{''.join(word[:1].upper() + word[1:] for word in words)}:"
+            parts.append("\n".join([*_marked(marks), title, indent("\n\n".join(checks), "    ")]))
+            modules |= {module for _, one in pairs for module in one.modules}
         what = "on inputs nobody has seen" if hidden else "as students see it"
-        texts.append(_file(f'"""Assignment {assignment[:2]} {what}."""', modules, parts))
-    every = [one.is_whole for pairs in drafts.values() for _, one in pairs]
-    return CheckFiles(texts[0], texts[1], every.count(True), every.count(False))
+        head = [f'"""Assignment {assignment[:2]} {what}."""', ""]
+        head += ["import math", ""] if "math" in modules else []
+        head += ["import pytest", *(["import torch"] if "torch" in modules else [])]
+        texts.append("\n\n\n".join(["\n".join(head), *parts]) + "\n")
+    return texts, [one.is_whole for pairs in drafts.values() for _, one in pairs]
 
 
-Drafts = list[tuple[Case, Draft]]
+def _marked(marks: Iterable[str]) -> list[str]:
+    return [f"@pytest.mark.{mark}" for mark in marks]
 
 
-def _file(docstring: str, modules: set[str], parts: list[str]) -> str:
-    standard = ["import math", ""] if "math" in modules else []
-    others = ["import pytest", *(["import torch"] if "torch" in modules else [])]
-    head = "\n".join([docstring, "", *standard, *others])
-    return "\n\n\n".join([head, *parts]) + "\n"
-
-
-def _class(name: str, marks: list[str], checks: Iterator[str]) -> str:
-    whole = name.lower() if name.isupper() else name
-    words = "".join(word[:1].upper() + word[1:] for word in whole.split("_"))
-    head = [f"@pytest.mark.{mark}" for mark in (f'exercise("{name}")', *marks)]
-    return "\n".join([*head, f"class Test{words}:", indent("\n\n".join(checks), "    ")])
-
-
-def _marks(exercise: NewExercise) -> list[str]:
-    """A constant that students see all checks of can be found by trying."""
-    is_seen = exercise.kind == "constant" and not exercise.of(hidden=True)
-    return ['guessable("It is a constant, and every check of it is visible.")'] if is_seen else []
-
-
-def _visible(exercise: NewExercise, own: Drafts, every: Drafts) -> Iterator[str]:
+def _visible(exercise: NewExercise, pairs: Drafts) -> Iterator[str]:
     """The gate first: what kind of thing comes back, else the first test."""
-    del every
-    judged = next((one for _, one in own if one.asks and one.kind in KINDS), None)
+    judged = next((one for _, one in pairs if one.asks and one.kind in KINDS), None)
     if judged is not None and judged.kind is not None:
         kind, words = judged.kind.__name__, KINDS[judged.kind]
         result = exercise.name if exercise.kind == "constant" else "The result"
-        lines = [
-            f"value = {judged.asks}",
-            f'judge.that(isinstance(value, {kind}), "It is not {words}")',
-        ]
-        marks = ["gate", "conduct"]
-        yield _check("test_what_comes_back", f"{result} should be {words}.", lines, marks)
-    elif not own:
+        condition = f'judge.that(isinstance(value, {kind}), "It is not {words}")'
+        lines, title = [f"value = {judged.asks}", condition], f"{result} should be {words}."
+        yield _check("test_what_comes_back", title, lines, ["gate", "conduct"])
+    elif not pairs:
         todo = "TODO: say what should hold of the right kind of result."
         yield _check("test_what_comes_back", todo, [NOT_WRITTEN], ["gate", "conduct"])
-    for number, (case, one) in enumerate(own):
+    for number, (case, one) in enumerate(pairs):
         is_gate = judged is None and number == 0
-        yield _of(case, one, _weights(own)[number], ["gate"] if is_gate else [])
+        yield _of(case, one, _weights(pairs)[number], ["gate"] if is_gate else [])
 
 
-def _hidden(exercise: NewExercise, own: Drafts, every: Drafts) -> Iterator[str]:
+def _hidden(seen: str, pairs: Drafts) -> Iterator[str]:
     """Each deepens the first visible test, where there is one."""
-    del exercise
-    seen = next((_name(case) for case, _ in every if not case.is_hidden), "")
-    deepens = seen or "TODO: the name of a visible check, or a sentence of the docstring"
-    if not own:
+    seen = seen or "TODO: the name of a visible check, or a sentence of the docstring"
+    marks = [f'deepens("{seen}")']
+    if not pairs:
         todo = "TODO: say what should hold on inputs that nobody has seen."
-        fixtures = ("student", "reference", "judge", "draw")
-        marks = [f'deepens("{deepens}")']
+        fixtures = "student, reference, judge, draw"
         yield _check("test_unseen_inputs", todo, [NOT_WRITTEN], marks, fixtures)
-    for number, (case, one) in enumerate(own):
-        yield _of(case, one, _weights(own)[number], [f'deepens("{deepens}")'])
+    for number, (case, one) in enumerate(pairs):
+        yield _of(case, one, _weights(pairs)[number], marks)
 
 
 def _of(case: Case, one: Draft, weight: int, marks: list[str]) -> str:
@@ -148,27 +119,20 @@ def _name(case: Case) -> str:
     return f"test_cell_{case.cell}"
 
 
-def _weights(own: Drafts) -> list[int]:
+def _weights(pairs: Drafts) -> list[int]:
     """The tests' shares of the points, where they are small whole numbers."""
-    least = min((case.points for case, _ in own if case.points), default=None)
-    shares = [case.points / least if least else 1 for case, _ in own]
+    least = min((case.points for case, _ in pairs if case.points), default=None)
+    shares = [case.points / least if least else 1 for case, _ in pairs]
     is_whole = all(share == int(share) and share <= MOST_WEIGHT for share in shares)
     return [max(int(share), 1) if is_whole else 1 for share in shares]
 
 
 def _check(
-    name: str,
-    title: str,
-    lines: list[str],
-    marks: list[str],
-    fixtures: tuple[str, ...] = ("student", "judge"),
+    name: str, title: str, lines: list[str], marks: list[str], fixtures: str = "student, judge"
 ) -> str:
-    head = [f"@pytest.mark.{mark}" for mark in marks]
-    head.append(f"def {name}(self, {', '.join(fixtures)}):")
-    return "\n".join([*head, indent(f'"""{title}"""', "    "), indent("\n".join(lines), "    ")])
-
-
-READERS = {"otter": read_otter, "nbgrader": read_nbgrader}
+    body = [f'"""{title}"""', *"\n".join(lines).split("\n")]
+    head = [*_marked(marks), f"def {name}(self, {fixtures}):"]
+    return "\n".join([*head, indent("\n".join(body), "    ")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +144,14 @@ class Written:
         paths: the files, in the course's folder.
         whole: how many tests became checks.
         open: how many are still to be written.
-        notes: what could not be carried over.
+        notes: what could not be carried over, in sentences.
     """
 
     assignment: Assignment
     paths: tuple[str, ...]
     whole: int
     open: int
-    notes: tuple[Note, ...]
+    notes: tuple[str, ...]
 
 
 def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -> Written:
@@ -203,9 +167,10 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
         UsageError: when the notebook cannot be read, or something is there already.
         CourseError: when the course's manifest is wrong.
     """
-    made = outline(READERS[system](path))
+    read = read_otter if system == "otter" else read_nbgrader
+    made = outline(read(path))
     if not made.exercises:
-        lines = "\n".join(f"  {note}" for note in made.notes)
+        lines = "\n".join(f"  {note}" for note in made.notes.lines())
         raise UsageError(f"Nothing in {path} can be made an exercise:\n{lines}")
     is_new = not (root / MANIFEST).is_file()
     if is_new and root.exists() and (not root.is_dir() or any(root.iterdir())):
@@ -217,7 +182,7 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
     manifest = empty if is_new else (root / MANIFEST).read_text("utf-8")
     points = {name: exercise.points for name, exercise in made.exercises.items()}
     manifest = with_assignment(manifest, id_, toml_text(title), points)
-    checks = check_files(made, id_)
+    (visible, hidden), whole = _check_files(made, id_)
     _require_no_cell_marks(made)
     new = Assignment(id_, title, tuple(Exercise(id_, *worth) for worth in points.items()))
     solution = OutputFile(f"{SOLUTIONS}/{id_}/{new.module}.py", _percent(made.cells))
@@ -226,8 +191,8 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
     files += [
         OutputFile(f"{SOLUTIONS}/{id_}/hints.toml", _hints(made)),
         OutputFile(f"{SOLUTIONS}/{id_}/misconceptions.toml", _misconceptions(made)),
-        OutputFile(f"{folder}/test_visible.py", checks.visible),
-        OutputFile(f"{folder}/test_hidden.py", checks.hidden),
+        OutputFile(f"{folder}/test_visible.py", visible),
+        OutputFile(f"{folder}/test_hidden.py", hidden),
     ]
     files.append(manifest_file)
     for taken in (SOLUTIONS, CHECKS, WORK):
@@ -235,7 +200,11 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
             raise UsageError(f"{root / taken / id_} is there already; nothing was written.")
     write_all(files, root)
     return Written(
-        new, tuple(file.path for file in files), checks.whole, checks.open, tuple(made.notes)
+        new,
+        tuple(file.path for file in files),
+        whole.count(True),
+        whole.count(False),
+        tuple(made.notes.lines()),
     )
 
 

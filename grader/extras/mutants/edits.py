@@ -5,16 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
-from libcst import matchers as m
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
 from grader.course.course import Course, Exercise
+from grader.extras.mutants.names import SIZE, TENSOR, TRUTH, Names
 from grader.release.solution_cells import REGION, Solution, read_solution
-
-SIZE, TENSOR, TRUTH = "int", "Tensor", "bool"
-
-Kinds = dict[str, str]
-"""By name, the kind of what it stands for: an annotation, or what makes it, like "nn.Linear"."""
 
 SYMMETRIC = ("transpose", "swapaxes", "dot")
 AXES = (-2, -1, 0, 1)
@@ -179,103 +174,6 @@ def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     for child in inner:
         if child is not None:
             yield from _walk(child)
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """The names of a function, and the attributes of its module's classes.
-
-    Args:
-        kinds: of the parameters and local names.
-        bound: each of them as often as it is given a value.
-        attributes: by class, the kinds of the attributes that its methods set.
-    """
-
-    kinds: Kinds = field(default_factory=dict)
-    bound: tuple[str, ...] = ()
-    attributes: tuple[Kinds, ...] = ()
-
-    @classmethod
-    def of(cls, module: cst.Module, part: cst.CSTNode) -> "Names":
-        """The names of a function, or of another statement.
-
-        Args:
-            module: the module that it is in.
-            part: the function.
-        """
-        assigned = list(_assigned(module, part))
-        kinds = {name: kind for name, kind in reversed(assigned) if name.isidentifier()}
-        found = []
-        for one in m.findall(module, m.ClassDef()):
-            own = [pair for pair in _assigned(module, one) if pair[0].startswith("self.")]
-            found.append({name.removeprefix("self."): kind for name, kind in own})
-        return cls(kinds, tuple(name for name, _ in assigned), tuple(found))
-
-    def like(self, name: str) -> list[str]:
-        """The other names of the kind of one."""
-        return [other for other in self.of_kind(self.kinds.get(name, "")) if other != name]
-
-    def of_kind(self, kind: str) -> list[str]:
-        """The names of a kind."""
-        return sorted(name for name, own in self.kinds.items() if own == kind)
-
-    def attributes_like(self, name: str) -> list[str]:
-        """The other attributes of the kind of one, of the classes that have it."""
-        having = [own for own in self.attributes if name in own]
-        found = {other for own in having for other in own if own[other] == own[name]}
-        return sorted(found - {name})
-
-    def kind_of_attribute(self, name: str) -> str:
-        """An attribute's kind; that of nothing where no class has it."""
-        return next((own[name] for own in self.attributes if name in own), "")
-
-    def is_bound_before(self, name: str) -> bool:
-        """Whether a name is given a value more than once, so that it may keep an earlier one."""
-        return self.bound.count(name) > 1
-
-
-def _assigned(module: cst.Module, part: cst.CSTNode) -> Iterator[tuple[str, str]]:
-    """The parameters, names and attributes of self that are given values, with their kinds."""
-    kinds: Kinds = {}
-    for node in m.findall(part, m.Param() | m.Assign() | m.AnnAssign()):
-        for name, kind in _bound_by(module, node, kinds):
-            kinds.setdefault(name, kind)
-            yield name, kind
-
-
-def _bound_by(module: cst.Module, node: cst.CSTNode, kinds: Kinds) -> Iterator[tuple[str, str]]:
-    if isinstance(node, cst.Param):
-        if node.annotation is not None:
-            yield node.name.value, module.code_for_node(node.annotation.annotation)
-    elif isinstance(node, cst.AnnAssign):
-        yield module.code_for_node(node.target), module.code_for_node(node.annotation.annotation)
-    elif isinstance(node, cst.Assign):
-        target, value = node.targets[0].target, node.value
-        targets, values = _elements(target), _elements(value)
-        if len(values) != len(targets):
-            values = [value] * len(targets)
-        for one, what in zip(targets, values, strict=True):
-            if not isinstance(one, cst.Subscript):
-                yield module.code_for_node(one), _kind(module, what, kinds)
-
-
-def _elements(node: cst.CSTNode) -> list[cst.CSTNode]:
-    return [element.value for element in node.elements] if isinstance(node, cst.Tuple) else [node]
-
-
-def _kind(module: cst.Module, value: cst.CSTNode, kinds: Kinds) -> str:
-    """The kind of what an expression makes."""
-    code = module.code_for_node(value)
-    if isinstance(value, cst.Name):
-        return kinds.get(code, "")
-    if isinstance(value, cst.Subscript | cst.Attribute):
-        return SIZE if ".shape" in code else TENSOR
-    if isinstance(value, cst.Tuple):
-        return "tuple"
-    if isinstance(value, cst.Call) and code.startswith("nn."):
-        return code.partition("(")[0]
-    used = {kinds.get(module.code_for_node(name)) for name in m.findall(value, m.Name())}
-    return SIZE if used == {SIZE} else TENSOR
 
 
 @dataclass(slots=True)

@@ -253,7 +253,7 @@ class _Trials:
     def all_of(self, id_: str) -> Tried:
         """Try all mutants of an exercise."""
         started, exercise = time.monotonic(), self.course.exercises[id_]
-        checks = self.grader.judging(Scope({id_: exercise}))
+        checks = self.grader.checks(Scope({id_: exercise}))
         prepared, trials = _Exercise(self.mistakes, exercise, checks), []
         for mutant in mutants(self.course, exercise):
             trials.append(prepared.trial(mutant))

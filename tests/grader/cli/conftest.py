@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from grader.cli import cli
-from grader.judging import fixtures, seal_probe, workers
+from grader.classes import workers
+from grader.judging import fixtures, seal_probe
 from grader.sessions import launchers
 
 

@@ -209,7 +209,7 @@ def test_hidden_checks_run_with_a_mistake_when_somebody_asks_how_they_go(small_c
     settings = RunSettings(course.root, course.hash, "1", "process")
     exercise = course.exercises["01_scores/scores"]
     with closing(Worker(settings, small_class.launcher)) as worker:
-        checks = worker.grader.judging(Scope({exercise.id: exercise}))
+        checks = worker.grader.checks(Scope({exercise.id: exercise}))
         known = worker.grader.mistakes.known(exercise, checks, 1)
         before = small_class.launcher.launched
         ran = {id_: trace.end for id_, trace in known[0].traces.items()}
@@ -228,7 +228,7 @@ def test_what_a_release_found_out_about_known_mistakes_is_not_found_out_again(sm
     exercise = course.exercises["01_scores/scores"]
     settings = RunSettings(course.root, course.hash, "1", "process")
     with closing(Worker(settings, small_class.launcher)) as worker:
-        checks = worker.grader.judging(Scope({exercise.id: exercise}))
+        checks = worker.grader.checks(Scope({exercise.id: exercise}))
         before = small_class.launcher.launched
         known = worker.grader.mistakes.known(exercise, checks, 1)
         assert small_class.launcher.launched == before

@@ -115,7 +115,7 @@ def test_a_process_that_could_not_be_started_says_nothing_of_a_mistake(
         closing(live_environment(course, "1")) as environment,
         closing(full_grader(course, "1")) as grader,
     ):
-        checks = grader.judging(Scope({exercise.id: exercise}))
+        checks = grader.checks(Scope({exercise.id: exercise}))
         mistakes = LiveMistakes(environment, launcher)
         launcher.launch = gone
         with pytest.raises(NoProcessFault):
@@ -132,7 +132,7 @@ def test_what_a_mistake_draws_without_a_seed_is_not_compared(with_mistakes, seal
     )
     exercise = course.exercises["01_scores/scores"]
     with closing(full_grader(course, "1", launcher=sealed_parent)) as grader:
-        checks = grader.judging(Scope({exercise.id: exercise}))
+        checks = grader.checks(Scope({exercise.id: exercise}))
         draws, computes = grader.mistakes.known(exercise, checks, 1)
     replies = [
         {BY_CHANCE in trace.replied for trace in known.traces.values() if trace.failed}
@@ -150,6 +150,6 @@ def ends(course, launcher):
     """How the checks of `scores` go with its one known mistake, up to the last that ran."""
     exercise = course.exercises["01_scores/scores"]
     with closing(full_grader(course, "1", launcher=launcher)) as grader:
-        checks = grader.judging(Scope({exercise.id: exercise}))
+        checks = grader.checks(Scope({exercise.id: exercise}))
         (known,) = grader.mistakes.known(exercise, checks, 1)
     return [trace.end for trace in known.traces.values()]
