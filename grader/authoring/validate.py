@@ -27,10 +27,9 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A promise, and how it is proven.
+    """How a promise is proven; the function says which.
 
     Args:
-        promise: what holds.
         find: yields a sentence for whatever breaks it.
         warns: whether that is a warning, and no fault.
         of_whole: whether it is proven of the whole course only.
@@ -39,7 +38,6 @@ class Proof:
     """
 
     stage: Stage
-    promise: str
     find: Callable[..., Iterable[str]]
     warns: bool = False
     of_whole: bool = False
@@ -50,38 +48,37 @@ class Proof:
 FILES, TEXTS, CHECKS = Stage.FILES, Stage.TEXTS, Stage.CHECKS
 
 PROOFS = (
-    Proof(FILES, "solutions are Python", text_proofs.solutions_are_python, ends=True),
-    Proof(FILES, "the manifest's total is right", file_proofs.points_agree),
-    Proof(FILES, "every exercise has its hints", file_proofs.hints_are_complete),
-    Proof(FILES, "files are there and declared", file_proofs.files_are_declared),
-    Proof(FILES, "stubs are what solutions make", file_proofs.stubs_are_current),
-    Proof(FILES, "translations keep the code", file_proofs.stubs_do_the_same_in_every_language),
-    Proof(FILES, "texts are translated", file_proofs.open_translations, warns=True),
-    Proof(TEXTS, "each gap has a TODO above it", text_proofs.stubs_say_what_to_do),
-    Proof(TEXTS, "nothing is still to be written", text_proofs.no_todo_is_left),
-    Proof(TEXTS, "checks judge", text_proofs.checks_judge_instead_of_asserting),
-    Proof(TEXTS, "checks draw from seeds", text_proofs.checks_draw_from_seeds),
-    Proof(TEXTS, "checks are found by name", text_proofs.checks_are_named_so, warns=True),
-    Proof(TEXTS, "hints hold no code", text_proofs.hints_are_no_code, warns=True),
-    Proof(TEXTS, "questions ask", text_proofs.questions_ask, warns=True),
-    Proof(CHECKS, "examples in docstrings are true", check_proofs.examples_are_true),
-    Proof(CHECKS, "a gate blocks other checks", check_proofs.exercises_have_a_gate),
-    Proof(CHECKS, "titles differ", check_proofs.titles_differ, warns=True),
-    Proof(CHECKS, "some checks are hidden", check_proofs.there_are_hidden_checks, warns=True),
-    Proof(CHECKS, "mistakes are declared", mistake_proofs.mistakes_are_declared, warns=True),
-    Proof(CHECKS, "hidden checks deepen a promise", check_proofs.hidden_checks_deepen),
-    Proof(CHECKS, "solutions earn everything", check_proofs.solutions_earn_everything),
-    Proof(CHECKS, "stubs earn nothing", check_proofs.stubs_earn_nothing),
-    Proof(CHECKS, "styles earn everything", check_proofs.styles_earn_everything),
-    Proof(CHECKS, "predictions are answered", check_proofs.predictions_are_answered),
-    Proof(CHECKS, "mistakes are recognised", mistake_proofs.mistakes_are_recognised),
-    Proof(CHECKS, "ids of mistakes are unique", mistake_proofs.ids_are_unique),
-    Proof(CHECKS, "views show the solution", check_proofs.views_show_solutions),
-    Proof(CHECKS, "tensors are covered", mistake_proofs.tensors_are_covered, of_whole=True),
-    Proof(CHECKS, "points mean something", mistake_proofs.points_mean_something, last=True),
+    Proof(FILES, text_proofs.solutions_are_python, ends=True),
+    Proof(FILES, file_proofs.points_agree),
+    Proof(FILES, file_proofs.hints_are_complete),
+    Proof(FILES, file_proofs.files_are_declared),
+    Proof(FILES, file_proofs.stubs_are_current),
+    Proof(FILES, file_proofs.stubs_do_the_same_in_every_language),
+    Proof(FILES, file_proofs.open_translations, warns=True),
+    Proof(TEXTS, text_proofs.stubs_say_what_to_do),
+    Proof(TEXTS, text_proofs.no_todo_is_left),
+    Proof(TEXTS, text_proofs.checks_judge_instead_of_asserting),
+    Proof(TEXTS, text_proofs.checks_draw_from_seeds),
+    Proof(TEXTS, text_proofs.checks_are_named_so, warns=True),
+    Proof(TEXTS, text_proofs.hints_are_no_code, warns=True),
+    Proof(TEXTS, text_proofs.questions_ask, warns=True),
+    Proof(CHECKS, check_proofs.examples_are_true),
+    Proof(CHECKS, check_proofs.exercises_have_a_gate),
+    Proof(CHECKS, check_proofs.titles_differ, warns=True),
+    Proof(CHECKS, check_proofs.there_are_hidden_checks, warns=True),
+    Proof(CHECKS, mistake_proofs.mistakes_are_declared, warns=True),
+    Proof(CHECKS, check_proofs.hidden_checks_deepen),
+    Proof(CHECKS, check_proofs.solutions_earn_everything),
+    Proof(CHECKS, check_proofs.stubs_earn_nothing),
+    Proof(CHECKS, check_proofs.styles_earn_everything),
+    Proof(CHECKS, check_proofs.predictions_are_answered),
+    Proof(CHECKS, mistake_proofs.mistakes_are_recognised),
+    Proof(CHECKS, mistake_proofs.ids_are_unique),
+    Proof(CHECKS, check_proofs.views_show_solutions),
+    Proof(CHECKS, mistake_proofs.tensors_are_covered, of_whole=True),
+    Proof(CHECKS, mistake_proofs.points_mean_something, last=True),
     Proof(
         CHECKS,
-        "releases keep secrets",
         check_proofs.releases_keep_secrets,
         of_whole=True,
         last=True,

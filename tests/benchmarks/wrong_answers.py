@@ -36,7 +36,7 @@ def samples(
         seed: of the sample.
     """
     rng = random.Random(seed)
-    known = {(e.exercise, e.old, e.new) for e in written_down(course)}
+    known = {key for _place, key in written_down(course)}
     texts, single, by_exercise = {}, [], {}
     for exercise in course.exercises.values():
         assignment = course.by_id[exercise.assignment]

@@ -125,11 +125,10 @@ class _Reading(Reading):
         """Enter or leave a question, or one of its parts."""
         question = self.question
         if block == "question":
-            if is_begin != (question is None):
-                what = "within another one" if is_begin else "without a `# BEGIN QUESTION`"
-                raise self.fault(
-                    cell.number, f"a question {'begins' if is_begin else 'ends'} {what}"
-                )
+            if is_begin and question is not None:
+                raise self.fault(cell.number, "a question begins within another one")
+            if not is_begin and question is None:
+                raise self.fault(cell.number, "a question ends without a `# BEGIN QUESTION`")
             if question is None:
                 self.question = _Open(cell.number, self._yaml(cell.number, cell.text))
             else:
@@ -158,12 +157,12 @@ class _Reading(Reading):
         cases, total = question.cases, question.settings.get("points")
         if question.settings.get("manual"):
             worth = "" if total is None else f" ({total} points)"
-            sentence = f"the question {question.name}{worth} is graded by hand; it is left out"
-            self.notes.add(question.cell, sentence)
+            by_hand = f"the question {question.name}{worth} is graded by hand; it is left out"
+            self.notes.add(question.cell, by_hand)
             return
         if not question.code:
-            sentence = f"the question {question.name} has no solution in code; it is left out"
-            self.notes.add(question.cell, sentence)
+            no_code = f"the question {question.name} has no solution in code; it is left out"
+            self.notes.add(question.cell, no_code)
             return
         if isinstance(total, dict):
             total = total.get("each", 1) * len(cases)
@@ -181,15 +180,12 @@ class _Reading(Reading):
             if len(total) != count:
                 sentence = f"`points` has {len(total)} entries, and there are {count} tests"
                 raise self.fault(question.cell, sentence)
-            return [self._number(question.cell, one, 0) for one in total]
-        own = [case.points if case.points >= 0 else None for case in question.cases]
-        known = sum((points for points in own if points is not None), Fraction(0))
-        open_ = own.count(None)
-        if total is None and known:
-            left = Fraction(0)
-        else:
-            left = max(self._number(question.cell, total, 1) - known, Fraction(0))
-        return [left / open_ if points is None else points for points in own]
+            return [self._number(question.cell, points, 0) for points in total]
+        points = [case.points for case in question.cases]
+        known = sum((number for number in points if number >= 0), Fraction(0))
+        total = 0 if total is None and known else total
+        left = max(self._number(question.cell, total, 1) - known, Fraction(0))
+        return [left / points.count(Fraction(-1)) if n < 0 else n for n in points]
 
     def _case(self, question: _Open, cell: SourceCell) -> Case:
         """A test; points of -1 stand for none of its own."""
@@ -222,9 +218,8 @@ class _Reading(Reading):
         for line in text.split("\n"):
             if BEGIN.search(line) or END.search(line):
                 if is_solution == bool(BEGIN.search(line)):
-                    raise self.fault(
-                        cell.number, "`# BEGIN SOLUTION` and `# END SOLUTION` do not pair"
-                    )
+                    unpaired = "`# BEGIN SOLUTION` and `# END SOLUTION` do not pair"
+                    raise self.fault(cell.number, unpaired)
                 is_solution = not is_solution
             elif is_prompt or BEGIN_PROMPT.match(line):
                 is_prompt = not END_PROMPT.search(line)

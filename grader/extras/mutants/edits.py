@@ -63,6 +63,10 @@ OTHER_COMPARISON: dict[type[cst.BaseCompOp], tuple[str, ...]] = {
 ATOMS = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Float)
 
 
+Key = tuple[str, str, str]
+"""The exercise of a mutant, the lines that are changed and what they become, as files list it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """An edit of a solution.
@@ -82,6 +86,11 @@ class Mutant:
     old: str
     new: str
     text: str
+
+    @property
+    def key(self) -> Key:
+        """What it is listed by."""
+        return self.exercise, self.old, self.new
 
 
 def mutants(course: Course, exercise: Exercise) -> list[Mutant]:
