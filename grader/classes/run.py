@@ -318,7 +318,7 @@ class _Run:
             watcher.done(is_undecided=not all(one.is_decided for one in outcomes.values()))
 
     def _only(self, parts: Iterable[str]) -> tuple[str, ...]:
-        """The assignments to grade, as workers are told: none where it is all of them."""
+        """The assignments to grade, in the order of the course."""
         return tuple(id_ for id_ in self.wanted.course.by_id if id_ in parts)
 
     def _outcomes(

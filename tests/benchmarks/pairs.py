@@ -67,7 +67,8 @@ class Checkout:
     @property
     def python(self) -> Path:
         """Its interpreter."""
-        return self.root / ".venv" / "bin" / "python"
+        inside = self.root / ".venv" / "bin" / "python"
+        return inside if inside.exists() else Path(sys.executable)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -137,7 +138,9 @@ def asked(process: "subprocess.Popen[str]", *words: object) -> dict[str, float]:
     return reply
 
 
-def students(pair: Pair, rounds: int, warm_up: int, sizes: Sequence[str]) -> None:
+def students(
+    pair: Pair, rounds: int, warm_up: int, sizes: Sequence[str], kinds: Sequence[str]
+) -> None:
     """Right students, those with other last bits, and those with mistakes: new ones, then known ones."""
     folders = {"11": lambda one: one.core, "16": lambda one: one.all}
     for size in sizes:
@@ -146,7 +149,7 @@ def students(pair: Pair, rounds: int, warm_up: int, sizes: Sequence[str]) -> Non
                 checkout.name: stack.enter_context(serving(checkout, folders[size](checkout)))
                 for checkout in pair
             }
-            one_size(pair, workers, size, rounds, warm_up)
+            one_size(pair, workers, size, rounds, warm_up, kinds)
 
 
 def one_size(
@@ -155,12 +158,13 @@ def one_size(
     size: str,
     rounds: int,
     warm_up: int,
+    kinds: Sequence[str],
 ) -> None:
     """The same with so many assignments."""
     names = [checkout.name for checkout in pair]
     head = f"one more student of {size} assignments, s|old|new|new : old|old : torch|new : torch"
     rows = []
-    for kind in ("words", "bits", "mistaken", "mistaken again"):
+    for kind in kinds:
         taken: dict[str, list[float]] = {name: [] for name in names}
         torch: dict[str, list[float]] = {name: [] for name in names}
         for number in range(warm_up + rounds):
@@ -181,24 +185,23 @@ def one_size(
             )
         )
         print(f"{size}: {' | '.join(rows[-1])}", file=sys.stderr, flush=True)
-        if kind == "bits":
-            counts = {name: asked(workers[name], "count") for name in names}
-            floors: dict[str, list[float]] = {name: [] for name in names}
-            for _ in range(rounds):
-                for name in names:
-                    floors[name].append(asked(workers[name], "floor")["seconds"])
-            costs = [1000 * median(floors[name]) / counts[name]["requests"] for name in names]
-            table(
-                f"a right student of {size} assignments|old|new",
-                [
-                    ("ms of a request, served without checks", *(f"{one:.3f}" for one in costs)),
-                    *(
-                        (what, *(f"{counts[name][what]:.0f}" for name in names))
-                        for what in ("requests", *COUNTED)
-                    ),
-                ],
-            )
     table(head, rows)
+    counts = {name: asked(workers[name], "count") for name in names}
+    floors: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(rounds):
+        for name in names:
+            floors[name].append(asked(workers[name], "floor")["seconds"])
+    costs = [1000 * median(floors[name]) / counts[name]["requests"] for name in names]
+    table(
+        f"a right student of {size} assignments|old|new",
+        [
+            ("ms of a request, served without checks", *(f"{one:.3f}" for one in costs)),
+            *(
+                (what, *(f"{counts[name][what]:.0f}" for name in names))
+                for what in ("requests", *COUNTED)
+            ),
+        ],
+    )
 
 
 def ratio(costs: Sequence[float], others: Sequence[float]) -> float:
@@ -441,6 +444,8 @@ def main() -> None:
     parser.add_argument("--new", type=Path, default=ROOT)
     parser.add_argument("--only", default=",".join(parts))
     parser.add_argument("--rounds", type=int, default=5)
+    kinds = "words,bits,mistaken,mistaken again"
+    parser.add_argument("--kinds", default=kinds, help="of students")
     parser.add_argument("--sizes", default="11,16", help="how many assignments students hand in")
     parser.add_argument("--warm-up", type=int, default=3)
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
@@ -462,7 +467,13 @@ def main() -> None:
             Checkout("new", options.new.resolve(), Path(name)),
         )
         if "students" in wanted:
-            students(pair, options.rounds, options.warm_up, options.sizes.split(","))
+            students(
+                pair,
+                options.rounds,
+                options.warm_up,
+                options.sizes.split(","),
+                options.kinds.split(","),
+            )
         if "class" in wanted:
             in_a_class(pair, options.rounds)
         if "check" in wanted:

@@ -160,8 +160,11 @@ def test_scores_stay_between_nothing_and_all(outcomes, decisions):
     """Of exercises, assignments and the whole; and what is written is read back as it was."""
     result = result_of(outcomes, decisions)
     assert 0 <= result.max_score <= COURSE.max_score
-    for one in (*result.exercises, *result.assignments, *([result] if result.submitted else ())):
-        assert 0 <= one.score <= one.max_score
+    for one in (*result.exercises, *result.assignments, result):
+        assert one.score is None or 0 <= one.score <= one.max_score
+    for one in result.assignments:
+        assert (one.score is None) == one.is_missing
+    assert (result.score is None) == (not any(one.counts for one in result.assignments))
     undated = tuple(structs.replace(one, submitted_at=None) for one in result.assignments)
     assert from_json(to_json(result)) == structs.replace(result, assignments=undated)
 

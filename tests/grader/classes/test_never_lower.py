@@ -9,9 +9,19 @@ from msgspec.structs import replace
 from grader.classes.compare import compare_runs
 from grader.classes.records import open_records
 from grader.classes.score import not_lower
-from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.core.records import (
+    AssignmentResult,
+    CheckResult,
+    ExerciseResult,
+    Outcome,
+    Result,
+    Visibility,
+)
 
 NOTE = "The score of an earlier run is kept, because it is higher."
+
+
+ERROR = CheckResult("01_a/f::test", "It holds.", Visibility.VISIBLE, 1, Outcome.ERROR, "", 0.0)
 
 
 def result_of(*scores, most=3):
@@ -19,7 +29,9 @@ def result_of(*scores, most=3):
     assignments = tuple(
         AssignmentResult(
             *(f"0{number}_a", "a.py", score and Decimal(score), most),
-            exercises=(ExerciseResult(f"0{number}_a/f", score and Decimal(score), most),),
+            exercises=(
+                ExerciseResult(f"0{number}_a/f", score and Decimal(score), most, checks=(ERROR,)),
+            ),
         )
         for number, score in enumerate(scores, 1)
     )
