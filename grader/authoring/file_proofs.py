@@ -82,12 +82,12 @@ def open_translations(course: Course) -> Iterator[str]:
     Raises:
         CourseError: when a check puts words together in a way that cannot be translated.
     """
-    for found in translation_files(course) if course.languages else ():
-        for file in found.files:
+    for translation in translation_files(course) if course.languages else ():
+        for file in translation.files:
             if not file.is_current(course.root):
                 yield f"{file.path}: it is not up to date; run `grader catalogues`"
-            if file is found.readable and found.untranslated:
-                yield f"{file.path}: {found.untranslated} texts are still to be translated"
+            if file is translation.readable and translation.untranslated:
+                yield f"{file.path}: {translation.untranslated} texts are still to be translated"
 
 
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)

@@ -150,16 +150,16 @@ def _named(course: Course, name: str, title: str) -> Assignment:
         UsageError: when there cannot be one of this name.
     """
     id_ = name if name[:1].isdigit() else f"{next_number(course.by_id)}_{name}"
-    found = re.fullmatch(ASSIGNMENT_ID, id_)
-    if found is None:
+    match = re.fullmatch(ASSIGNMENT_ID, id_)
+    if match is None:
         raise UsageError(
             f"{name!r} cannot be an assignment's name. Write small letters, digits and `_`, after "
             "two digits or without them, like 12_row_sums or row_sums."
         )
     if other := taken_by(course.by_id, id_):
-        what = f"the number {id_[:2]}" if id_[:2] == other[:2] else f"the name {found[1]}"
+        what = f"the number {id_[:2]}" if id_[:2] == other[:2] else f"the name {match[1]}"
         raise UsageError(f"{other} has {what} already. Nothing was written.")
-    words = " ".join((title or found[1].replace("_", " ").capitalize()).split())
+    words = " ".join((title or match[1].replace("_", " ").capitalize()).split())
     return Assignment(id_, words, ())
 
 
@@ -236,10 +236,10 @@ def _with_names(text: str, names: Sequence[str]) -> str:
     missing = [name for name in names if name not in _bound(tree)]
     if not missing:
         return text
-    if found := FROM_TORCH.search(text):
+    if match := FROM_TORCH.search(text):
         # Classes first, as ruff sorts them.
-        both = sorted({*found[1].split(", "), *missing}, key=lambda name: (name.islower(), name))
-        return text.replace(found[0], f"from torch import {', '.join(both)}", 1)
+        both = sorted({*match[1].split(", "), *missing}, key=lambda name: (name.islower(), name))
+        return text.replace(match[0], f"from torch import {', '.join(both)}", 1)
     line = f"from torch import {', '.join(missing)}\n"
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     lines = text.splitlines(keepends=True)

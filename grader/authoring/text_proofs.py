@@ -41,8 +41,8 @@ def assignments_of(course: Course, chosen: Iterable[str]) -> tuple[Assignment, .
 def files_of_checks(course: Course, chosen: Iterable[str]) -> list[Path]:
     """The files that the checks of exercises stand in, and those that these may share."""
     folder = course.root / CHECKS
-    own = [folder / assignment.id for assignment in assignments_of(course, chosen)]
-    return [path for one in (folder, *own) for path in sorted(one.glob("*.py"))]
+    folders = [folder / assignment.id for assignment in assignments_of(course, chosen)]
+    return [path for parent in (folder, *folders) for path in sorted(parent.glob("*.py"))]
 
 
 # What breaks a promise.
@@ -62,9 +62,9 @@ def solutions_are_python(course: Course) -> Iterator[str]:
     """Every solution can be read as Python."""
     for assignment in course.assignments:
         path = course.paths(assignment).solution
-        found = parsed(path.read_text("utf-8")) if path.is_file() else None
-        if isinstance(found, SyntaxError):
-            yield f"{course.inner(path)}:{found.lineno}: SyntaxError: {found.msg}"
+        error = parsed(path.read_text("utf-8")) if path.is_file() else None
+        if isinstance(error, SyntaxError):
+            yield f"{course.inner(path)}:{error.lineno}: SyntaxError: {error.msg}"
 
 
 def stubs_say_what_to_do(course: Course, chosen: Iterable[str]) -> Iterator[str]:
@@ -74,8 +74,8 @@ def stubs_say_what_to_do(course: Course, chosen: Iterable[str]) -> Iterator[str]
         lines = path.read_text("utf-8").splitlines()
         for number, line in enumerate(lines):
             if line.strip() == BEGIN and not _has_todo_above(lines[:number]):
-                said = f"no `# TODO: …` above {BEGIN} says what to write"
-                yield f"{course.inner(path)}:{number + 1}: {said}"
+                problem = f"no `# TODO: …` above {BEGIN} says what to write"
+                yield f"{course.inner(path)}:{number + 1}: {problem}"
 
 
 def _has_todo_above(lines: list[str]) -> bool:
@@ -119,16 +119,16 @@ def _todos_in(
     owned = ((block.splitlines(), _owner(block)) for block in blocks)
     lines = [(line, owner) for block, owner in owned for line in block]
     for number, (line, owner) in enumerate(lines, 1):
-        found = LEFT.search(line)
-        if found and owner not in others and line.strip() not in for_students:
-            what = line[found.end() :].rstrip("\"', ") or line.strip()
+        match = LEFT.search(line)
+        if match and owner not in others and line.strip() not in for_students:
+            what = line[match.end() :].rstrip("\"', ") or line.strip()
             yield f"{course.inner(path)}:{number}: still to be written: {what[:80]}"
 
 
 def _owner(block: str) -> str:
     """The exercise that a block belongs to; "" for none."""
-    found = OWNER.search(block)
-    return (found[1] or found[2]) if found else ""
+    match = OWNER.search(block)
+    return (match[1] or match[2]) if match else ""
 
 
 # What is a matter of taste.
@@ -153,7 +153,7 @@ def code_in(text: str) -> str:
         if _is_code(piece, is_quoted=True):
             return str(piece)
     for sentence in re.split(r"[.?!。？！](?:\s|$)|\n", QUOTED.sub(" ", text)):
-        for start in (0, *(found.end() for found in BEFORE_CODE.finditer(sentence))):
+        for start in (0, *(match.end() for match in BEFORE_CODE.finditer(sentence))):
             if _is_code(sentence[start:].strip(), is_quoted=False):
                 return sentence[start:].strip()
     return ""
@@ -199,9 +199,9 @@ def questions_ask(course: Course, chosen: Iterable[str]) -> Iterator[str]:
     for assignment in assignments_of(course, chosen):
         path = course.inner(course.paths(assignment).misconceptions)
         with suppress(CourseError):  # which another proof reports
-            for one in read_misconceptions(course, assignment):
-                if not re.search("[?？]", one.mistake.question):
-                    yield f"{path}: {one.id}: its question has no question mark"
+            for misconception in read_misconceptions(course, assignment):
+                if not re.search("[?？]", misconception.mistake.question):
+                    yield f"{path}: {misconception.id}: its question has no question mark"
 
 
 # What checks do, by their text.
@@ -254,8 +254,8 @@ def _told(course: Course, chosen: Iterable[str], says: Says) -> Iterator[str]:
     for path in files_of_checks(course, chosen):
         tree = parsed(path.read_text("utf-8"))
         if isinstance(tree, ast.Module):  # else collecting the checks reports it
-            for line, said in says(tree):
-                yield f"{course.inner(path)}:{line}: {said}"
+            for line, problem in says(tree):
+                yield f"{course.inner(path)}:{line}: {problem}"
 
 
 def _overlooked(tree: ast.Module, called: Container[str]) -> Iterator[tuple[int, str]]:
@@ -316,15 +316,17 @@ def _full_name(node: ast.expr, imported: dict[str, str]) -> str:
 
 def _imported(tree: ast.Module) -> dict[str, str]:
     """The full names of what a file imports, by the names it has there."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            for one in node.names:
-                top = one.name.partition(".")[0]
-                found[one.asname or top] = one.name if one.asname else top
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                names[alias.asname or top] = alias.name if alias.asname else top
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
-    return found
+            names |= {
+                alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names
+            }
+    return names
 
 
 def _is_seeded(call: ast.Call, tree: ast.Module, imported: dict[str, str]) -> bool:

@@ -191,9 +191,9 @@ class _Reading(Reading):
         """A test; points of -1 stand for none of its own."""
         settings: Mapping[str, Any] = {}
         text = cell.text
-        if found := TEST_SETTINGS.match(text):
-            settings = self._yaml(cell.number, found["body"])
-            text = text[found.end() :].lstrip("\n")
+        if match := TEST_SETTINGS.match(text):
+            settings = self._yaml(cell.number, match["body"])
+            text = text[match.end() :].lstrip("\n")
         is_hidden = bool(HIDDEN.match(cell.text.lstrip().partition("\n")[0]))
         for key in ("success_message", "failure_message"):
             if settings.get(key):

@@ -63,13 +63,13 @@ def _check_files(made: Outline, assignment: str) -> tuple[list[str], list[bool]]
             words = (name.lower() if name.isupper() else name).split("_")
             title = f"class Test{''.join(word[:1].upper() + word[1:] for word in words)}:"
             parts.append("\n".join([*_marked(marks), title, indent("\n\n".join(checks), "    ")]))
-            modules |= {module for _, one in pairs for module in one.modules}
+            modules |= {module for _, body in pairs for module in body.modules}
         what = "on inputs nobody has seen" if hidden else "as students see it"
         head = [f'"""Assignment {assignment[:2]} {what}."""', ""]
         head += ["import math", ""] if "math" in modules else []
         head += ["import pytest", *(["import torch"] if "torch" in modules else [])]
         texts.append("\n\n\n".join(["\n".join(head), *parts]) + "\n")
-    return texts, [one.is_whole for pairs in drafts.values() for _, one in pairs]
+    return texts, [body.is_whole for pairs in drafts.values() for _, body in pairs]
 
 
 def _marked(marks: Iterable[str]) -> list[str]:
@@ -78,7 +78,7 @@ def _marked(marks: Iterable[str]) -> list[str]:
 
 def _visible(exercise: NewExercise, pairs: Drafts) -> Iterator[str]:
     """The gate first: what kind of thing comes back, else the first test."""
-    judged = next((one for _, one in pairs if one.asks and one.kind in KINDS), None)
+    judged = next((body for _, body in pairs if body.asks and body.kind in KINDS), None)
     if judged is not None and judged.kind is not None:
         kind, words = judged.kind.__name__, KINDS[judged.kind]
         result = exercise.name if exercise.kind == "constant" else "The result"
@@ -88,9 +88,9 @@ def _visible(exercise: NewExercise, pairs: Drafts) -> Iterator[str]:
     elif not pairs:
         todo = "TODO: say what should hold of the right kind of result."
         yield _check("test_what_comes_back", todo, [NOT_WRITTEN], ["gate", "conduct"])
-    for number, (case, one) in enumerate(pairs):
+    for number, (case, body) in enumerate(pairs):
         is_gate = judged is None and number == 0
-        yield _of(case, one, _weights(pairs)[number], ["gate"] if is_gate else [])
+        yield _of(case, body, _weights(pairs)[number], ["gate"] if is_gate else [])
 
 
 def _hidden(seen: str, pairs: Drafts) -> Iterator[str]:
@@ -101,18 +101,18 @@ def _hidden(seen: str, pairs: Drafts) -> Iterator[str]:
         todo = "TODO: say what should hold on inputs that nobody has seen."
         fixtures = "student, reference, judge, draw"
         yield _check("test_unseen_inputs", todo, [NOT_WRITTEN], marks, fixtures)
-    for number, (case, one) in enumerate(pairs):
-        yield _of(case, one, _weights(pairs)[number], marks)
+    for number, (case, body) in enumerate(pairs):
+        yield _of(case, body, _weights(pairs)[number], marks)
 
 
-def _of(case: Case, one: Draft, weight: int, marks: list[str]) -> str:
+def _of(case: Case, body: Draft, weight: int, marks: list[str]) -> str:
     """The check that a test became."""
-    was = " ".join(one.was.split()).replace("\\", "").replace('"', "'")
+    was = " ".join(body.was.split()).replace("\\", "").replace('"', "'")
     was = was if len(was) <= TITLE else f"{was[:TITLE].rstrip()}…"
     title = f"TODO: say what should hold; cell {case.cell} has: {was}"
     marks = [f"weight({weight})", *marks] if weight > 1 else marks
-    marks += ["conduct"] if one.is_conduct else []
-    return _check(_name(case), title, list(one.lines), marks)
+    marks += ["conduct"] if body.is_conduct else []
+    return _check(_name(case), title, list(body.lines), marks)
 
 
 def _name(case: Case) -> str:

@@ -264,7 +264,9 @@ def regions() -> Callable[..., list[str]]:
     """The pieces of a cell whose marked lines are given, counted from 1."""
 
     def cut(text: str, *solution: int) -> list[str]:
-        return [piece.text for piece in split(MarkedCode(1, text, frozenset(solution)), (), Notes())]
+        return [
+            piece.text for piece in split(MarkedCode(1, text, frozenset(solution)), (), Notes())
+        ]
 
     return cut
 
