@@ -130,7 +130,8 @@ def outcomes_of_versions(course: Course, folder: Path) -> list[dict[str, Any]]:
     students = [Student(str(number), folder / str(number)) for number in range(MISTAKES + 1)]
     settings = RunSettings(ROOT, course.hash, "1", "process")
     found = {student.id: result for student, result in grade_locally(settings, students, jobs=2)}
-    return [to_json(found[student.id]) for student in students]
+    graded = [one for student in students if not isinstance(one := found[student.id], str)]
+    return [to_json(one) for one in graded]
 
 
 def hand_in(course: Course, folder: Path, size: int, attempt: int) -> None:
