@@ -3,6 +3,7 @@
 No student code is run here, nothing is read and nothing is remembered.
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,7 +11,7 @@ from decimal import Decimal
 
 from msgspec.structs import replace
 
-from grader.classes.deciding import decided
+from grader.classes.deciding import Deciding, decided
 from grader.classes.never_lower import not_lower
 from grader.classes.outcomes import Words, unpacked
 from grader.classes.personal import NO_DECISIONS, Personal
@@ -150,7 +151,7 @@ class Scorer:
     def _of_group(
         self, inputs: StudentInputs, id_: str, names: Sequence[str], own: AssignmentResult | None
     ) -> tuple[str, AssignmentResult | None]:
-        """Of a group's submissions the one with most points, and whose it is.
+        """Of a group's submissions the one with most points by the student's dates, and whose it is.
 
         Where it makes no difference, a student's own work stays, else the first name's.
         """
@@ -161,18 +162,9 @@ class Scorer:
             if name in inputs.group
         }
         order = sorted(found, key=lambda name: (name != student, name))
-        best = max(order, key=lambda name: self._worth(found[name]))
+        deciding = Deciding(self.course, dataclasses.replace(inputs.own.personal, late_days=None))
+        best = max(order, key=lambda name: _worth(found[name], deciding))
         return best, found[best]
-
-    def _worth(self, part: AssignmentResult | None) -> tuple[bool, Decimal]:
-        """Whether anything was handed in for an assignment, and the points that it has.
-
-        What is undecided is worth most, so that nobody overlooks it.
-        """
-        if part is None or part.is_missing:
-            return False, Decimal(0)
-        score = scored_alone(self.course, part).score
-        return True, Decimal("Infinity") if score is None else score
 
     def _shared(
         self, part: AssignmentResult, by: str, own: AssignmentResult | None
@@ -190,6 +182,17 @@ class Scorer:
                 )
                 notes.append(note.format(exercise=exercise.name, points=points(score)))
         return replace(part, handed_in_by=by, notes=(*part.notes, *notes), attempts=())
+
+
+def _worth(part: AssignmentResult | None, deciding: Deciding) -> tuple[bool, Decimal]:
+    """Whether anything was handed in for an assignment, and the points that it has.
+
+    What is undecided is worth most, so that nobody overlooks it.
+    """
+    if part is None or part.is_missing:
+        return False, Decimal(0)
+    (found,) = deciding.assignments([part])
+    return True, Decimal("Infinity") if found.score is None else found.score
 
 
 def _without_others_files(parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:

@@ -218,8 +218,8 @@ def test_a_class_knows_its_students_labels_and_checks(course, tmp_path):
     roster.write_text("student,section,labels\nada,A,part time | late\n", "utf-8")
     known = {one.student: one for one in read_roster(roster)}
     intake = IntakeResult([Student("bob", None)], known)
-    (tmp_path / "out" / "left" / "results").mkdir(parents=True)
-    (tmp_path / "out" / "left" / "results" / "cyd.json").write_text("", "utf-8")
+    (tmp_path / "out" / "former" / "results").mkdir(parents=True)
+    (tmp_path / "out" / "former" / "results" / "cyd.json").write_text("", "utf-8")
     lines = [f'[[extensions]]\nstudent = "{name}"\ndays = 1' for name in ("ada", "bob", "cyd")]
     lines += [
         f'[[extensions]]\nlabel = "{label}"\ndays = 1' for label in ("A", "part time", "late")

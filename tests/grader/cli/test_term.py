@@ -79,7 +79,9 @@ def test_decisions_are_applied_and_compared(grade, grader, folder, tmp_path):
     assert "countsaspassedforeverybody" in "".join(ran.out.replace("│", "").split())
     grader("publish", out)
     ran = grade("--decisions", own)
-    assert "2 students have other scores than before: decisions (2). `grader compare" in " ".join(ran.out.split())
+    assert "2 students have other scores than before: decisions (2). `grader compare" in " ".join(
+        ran.out.split()
+    )
     assert scores(out) == {
         "ada": ("6", "", ""),
         "bo": ("0.8", "", ""),
