@@ -5,7 +5,7 @@ Titles, weights, points, and the sentences on known mistakes are put in when a r
 
 import hashlib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -239,9 +239,10 @@ class Words:
     declared: Mapping[str, Declared]
 
     @staticmethod
-    def of(course: Course) -> "Words":
-        """With what the course says now."""
-        return Words(course, {a.id: declared_by(course, a) for a in course.assignments})
+    def of(course: Course, assignments: Collection[str]) -> "Words":
+        """With what the course says now of some assignments, which may import others."""
+        some = course.only(assignments)
+        return Words(some, {a.id: declared_by(course, a) for a in some.assignments})
 
     def result(self, outcome: AssignmentOutcome) -> AssignmentResult:
         """An assignment's result, without scores."""

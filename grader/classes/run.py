@@ -187,7 +187,7 @@ class _Run:
             before,
             store.uses(),
             store.standings(),
-            Words.of(course.only(covered)),  # before anybody is graded by checks that do not load
+            Words.of(course, covered),  # before anybody is graded by checks that do not load
         )
         with store.transaction():
             store.set_options(run.options)
