@@ -94,7 +94,7 @@ def test_a_record_has_every_key_that_others_read():
     mask = {"id": MASK.id, "symptom": MASK.symptom, "question": MASK.question, "kind": "slip"}
     scale = {"id": SCALE.id, "symptom": SCALE.symptom, "question": SCALE.question, "kind": "slip"}
     assert to_json(RESULT) == {
-        "format": "grader-kit/result/2",
+        "format": "grader-kit/result/3",
         "student": "ada",
         "score": 2.33,
         "max_score": 7,
