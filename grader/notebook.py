@@ -17,7 +17,6 @@ from typing import Any
 
 import torch
 
-from grader.checks.predictions import load_predictions
 from grader.cli.experiments import why_not
 from grader.cli.hint import hint_name, only_exercise, run_hint
 from grader.cli.predict import answer_text, chosen_text, is_choice, question_text
@@ -38,17 +37,18 @@ from grader.course.course import (
     find_course,
     load_course,
 )
-from grader.feedback.outcomes import shown_checks
-from grader.feedback.picture_layout import first_difference
-from grader.grading.results import points
-from grader.grading.shown_views import shown_when_solved
-from grader.grading.submission_grader import (
+from grader.judging.outcomes import shown_checks
+from grader.judging.picture_layout import first_difference
+from grader.judging.results import points
+from grader.judging.shown_views import shown_when_solved
+from grader.judging.submission_grader import (
     VISIBLE_CHECKS,
     Scope,
     SubmissionGrader,
     grade,
     visible_grader,
 )
+from grader.judging.views import load_predictions
 from grader.progress.other_ways import styles_of
 from grader.progress.predictions import answers
 from grader.sandbox.loader import Loader

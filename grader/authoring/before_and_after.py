@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from grader.authoring.course_texts import assignments_of
-from grader.checks.predictions import CodeAnswer, answered, load_predictions
-from grader.checks.run import CheckRun
 from grader.core.records import CheckResult, Outcome
 from grader.course.course import Assignment, Course, Exercise
 from grader.course.styles import read_styles
-from grader.grading.known_mistakes import LiveMistakes
+from grader.judging.known_mistakes import LiveMistakes
+from grader.judging.run import CheckRun
+from grader.judging.views import CodeAnswer, answered, load_predictions
 from grader.release.solution_cells import read_solution
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission

@@ -11,10 +11,10 @@ from functools import partial
 
 from grader.authoring.course_files import definitions
 from grader.authoring.course_texts import files_of_checks, parsed
-from grader.checks.collect import FIXTURES
-from grader.checks.run import Check, CheckRecord
 from grader.core.records import Visibility
 from grader.course.course import CHECKS, Course, Exercise
+from grader.judging.collect import FIXTURES
+from grader.judging.run import Check, CheckRecord
 
 DRAWS = re.compile(
     r"random\.(?!Random$|seed$|SystemRandom$)\w+"

@@ -15,7 +15,7 @@ from grader.course.check_helpers import helpers_of, hidden_data, views_of
 from grader.course.course import CHECKS, SOLUTIONS, WORK, Course, Exercise
 from grader.course.hints import read_hints
 from grader.course.styles import read_styles
-from grader.grading.known_mistakes import LiveMistakes
+from grader.judging.known_mistakes import LiveMistakes
 from grader.release.solution_cells import BEGIN, END, REGION
 from grader.release.stubs import generate, stale
 from grader.release.students import student_files

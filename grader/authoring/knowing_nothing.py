@@ -13,14 +13,14 @@ from typing import Any
 import torch
 
 from grader.authoring.spoilt_values import EVERYWHERE, KINDS, Spoil, spoil_names, spoilt
-from grader.checks.fixtures import Fixtures
-from grader.checks.run import Check, outcome_of
 from grader.core.records import CheckResult, Outcome, Visibility
 from grader.course.course import Assignment, Exercise
-from grader.feedback.diagnosis import Known
-from grader.grading.known_mistakes import Checks, LiveMistakes
-from grader.grading.scoring import earned_share, passed_share
-from grader.grading.submission_grader import Scope, SubmissionGrader, outcomes
+from grader.judging.diagnosis import Known
+from grader.judging.fixtures import Fixtures
+from grader.judging.known_mistakes import Checks, LiveMistakes
+from grader.judging.run import Check, outcome_of
+from grader.judging.scoring import earned_share, passed_share
+from grader.judging.submission_grader import Scope, SubmissionGrader, outcomes
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
 from grader.testing.lookup import SubmissionHandle

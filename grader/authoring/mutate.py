@@ -23,12 +23,12 @@ from grader.authoring.replay import (
     by_check,
     differ_elsewhere,
 )
-from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.errors import CourseError
 from grader.course.course import Course, Exercise, load_course
-from grader.feedback.diagnosis import Known, diagnose
-from grader.grading.known_mistakes import LiveMistakes, traces
-from grader.grading.submission_grader import Scope, SubmissionGrader, with_live_mistakes
+from grader.judging.diagnosis import Known, diagnose
+from grader.judging.known_mistakes import LiveMistakes, traces
+from grader.judging.run import Check, CheckRecord, outcome_of
+from grader.judging.submission_grader import Scope, SubmissionGrader, with_live_mistakes
 from grader.sandbox.module_state import warm_up
 from grader.submissions.submission import Submission
 

@@ -11,7 +11,7 @@ from grader.core.records import Result
 from grader.course.course import Assignment, Course, Exercise
 from grader.course.misconceptions import Misconception
 from grader.course.toml_table import did_you_mean
-from grader.grading.submission_grader import (
+from grader.judging.submission_grader import (
     VISIBLE_CHECKS,
     Scope,
     grade,

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterator
 
-from grader.checks.views import load_views
 from grader.course.course import CHECKS, VIEWS
-from grader.grading.shown_views import run_views
-from grader.grading.submission_grader import SubmissionGrader
+from grader.judging.shown_views import run_views
+from grader.judging.submission_grader import SubmissionGrader
+from grader.judging.views import load_views
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission
 from grader.testing.views import MOST_SHOWN

@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.authoring.course_texts import parsed
-from grader.checks.run import Check
 from grader.core.records import Finding, Mistake, Outcome
 from grader.course.course import Course, Exercise
 from grader.course.misconceptions import Misconception, edited
-from grader.feedback.diagnosis import BROKEN, Known, Traces, diagnose
-from grader.grading.scoring import earned_share, is_judged
+from grader.judging.diagnosis import BROKEN, Known, Traces, diagnose
+from grader.judging.run import Check
+from grader.judging.scoring import earned_share, is_judged
 
 
 @dataclass(frozen=True, slots=True)

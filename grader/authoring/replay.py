@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from grader.feedback.diagnosis import ATOL, distance, fingerprint
+from grader.judging.diagnosis import ATOL, distance, fingerprint
 from grader.sandbox.failures import OutOfTime
 from grader.sandbox.together import TOGETHER, in_turn
 from grader.sandbox.wire import Frame, NamedFunction, Packer, Unpacker

@@ -28,12 +28,11 @@ from grader.authoring.recognition import (
     syntax_faults,
     why_not_caught,
 )
-from grader.checks.run import Check, CheckRun
 from grader.core.errors import CourseError, GraderError
 from grader.core.records import CheckResult, Outcome, Visibility
 from grader.course.course import Assignment, Course, Exercise
 from grader.course.printed_tensors import Printed
-from grader.feedback.diagnosis import (
+from grader.judging.diagnosis import (
     ATOL,
     INFINITE,
     Known,
@@ -42,9 +41,10 @@ from grader.feedback.diagnosis import (
     fingerprint,
     separation,
 )
-from grader.grading.known_mistakes import LiveMistakes, traces
-from grader.grading.scoring import passed_share
-from grader.grading.submission_grader import Scope, SubmissionGrader, with_live_mistakes
+from grader.judging.known_mistakes import LiveMistakes, traces
+from grader.judging.run import Check, CheckRun
+from grader.judging.scoring import passed_share
+from grader.judging.submission_grader import Scope, SubmissionGrader, with_live_mistakes
 from grader.release.stubs import stale
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission, read_submission

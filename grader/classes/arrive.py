@@ -9,11 +9,11 @@ from secrets import token_hex
 from grader.classes.outcomes import AssignmentOutcome, failed
 from grader.classes.store import Use
 from grader.course.course import Course
+from grader.intake.folders import Student
 from grader.submissions.digests import Digests, digests
 from grader.submissions.faults import FAULTS
 from grader.submissions.file_names import unread_files
 from grader.submissions.moments import Moment
-from grader.submissions.student_folders import Student
 
 Conditions = Mapping[str, Mapping[str, str]]
 """By assignment, a hash of each thing besides files that decides outcomes, by what it is in words."""

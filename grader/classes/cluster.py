@@ -20,9 +20,9 @@ from grader.core.errors import UsageError
 from grader.core.kit import installing
 from grader.core.records import Result
 from grader.course.course import COURSE_VARIABLE
+from grader.intake.folders import Student
 from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.payload import Payload
-from grader.submissions.student_folders import Student
 
 START_SECONDS = 30
 AHEAD = 4

@@ -1,5 +1,6 @@
 """Two runs side by side: whose score is another one, by how much, and what it comes from."""
 
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -8,11 +9,22 @@ from grader.classes.records import Records, read_two
 from grader.classes.same_work import EMPTY, SameWork, of_same_work
 from grader.core.kit import KIT_NAME
 from grader.core.records import AssignmentResult, ExerciseResult, Record, Result
-from grader.grading.results import as_json, points
-from grader.grading.scoring import total
+from grader.judging.results import as_json, points
+from grader.judging.scoring import total
 
 FORMAT = f"{KIT_NAME}/comparison/1"
 NONE, UNDECIDED, NOT_THERE = "nothing handed in", "undecided", "not there"
+EXEMPT = "does not count"
+RUNS = ("earlier", "later")
+LACKING = tuple(f"not in the {run} run" for run in RUNS)
+MISSING = tuple(f"{NONE} in the {run} run" for run in RUNS)
+EXEMPTED = tuple(f"{EXEMPT} in the {run} run" for run in RUNS)
+NOT_COUNTED = {
+    "by an assignment that one of the runs lacks": LACKING,
+    "by an assignment that was handed in since": MISSING[:1],
+    "by what does not count in one of the runs": EXEMPTED,
+}
+"""What no student gains or loses by, and the reasons for it."""
 
 
 def signed(difference: Decimal | None) -> str:
@@ -54,14 +66,20 @@ class Part(Record, frozen=True):
         return (self.after or Decimal(0)) - (self.before or Decimal(0))
 
     @property
-    def is_whole(self) -> bool:
-        """Whether it is an assignment that only one of the runs has."""
-        return "/" not in self.about and None in (self.before, self.after)
+    def not_counted(self) -> str:
+        """Why nobody gains or loses by it; "" where somebody may."""
+        is_exercise = "/" in self.about
+        for kind, reasons in NOT_COUNTED.items():
+            if {*reasons} & {*self.why} and (reasons is EXEMPTED or not is_exercise):
+                return kind
+        return ""
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What differs, for people: the points, then each check."""
-        head = " ".join(filter(None, (self.about, signed(self.difference))))
+        is_exempt = {*EXEMPTED} & {*self.why}
+        moved = "" if is_exempt else signed(self.difference)
+        head = " ".join(filter(None, (self.about, moved)))
         checks = (f"  {c.id.partition('::')[2]}: {c.before} → {c.after}" for c in self.checks)
         return (head, *checks, *(f"  {reason}" for reason in self.why))
 
@@ -107,9 +125,18 @@ class Change(Record, frozen=True):
         return (self.before, self.was) != (self.after, self.now)
 
     @property
-    def is_of_whole_assignments(self) -> bool:
-        """Whether nothing differs but that one of the runs lacks an assignment."""
-        return bool(self.parts) and all(part.is_whole for part in self.parts)
+    def counted(self) -> Decimal | None:
+        """The points that are gained where both runs have work that counts; None without a score."""
+        whole = (part.difference for part in self.parts if part.not_counted)
+        return None if self.difference is None else self.difference - sum(whole, Decimal(0))
+
+    @property
+    def not_counted(self) -> str:
+        """Why the student neither gains nor loses, although the score is another one; or ""."""
+        kinds = {part.not_counted for part in self.parts}
+        if "" in kinds:
+            return ""
+        return next((kind for kind in NOT_COUNTED if kind in kinds), "")
 
 
 class Comparison(Record, frozen=True):
@@ -131,25 +158,25 @@ class Comparison(Record, frozen=True):
 
     @property
     def of_scores(self) -> tuple[Change, ...]:
-        """Whose score is another one; last those for whom one of the runs lacks an assignment."""
+        """Whose score is another one; last those who neither gain nor lose."""
         changes = (change for change in self.changes if change.is_of_score)
-        return tuple(sorted(changes, key=lambda change: change.is_of_whole_assignments))
+        return tuple(sorted(changes, key=lambda change: bool(change.not_counted)))
 
     @property
     def sentence(self) -> str:
         """How many gain, lose, and are as they were."""
-        known = [one.difference for one in self.of_scores if one.difference is not None]
-        gain, lose = sum(one > 0 for one in known), sum(one < 0 for one in known)
-        whole = sum(one.is_of_whole_assignments for one in self.of_scores)
-        others = len(self.of_scores) - len(known)
+        apart = Counter(one.not_counted for one in self.of_scores)
+        known = [one.counted for one in self.of_scores if not one.not_counted]
+        gain = sum(one is not None and one > 0 for one in known)
+        lose = sum(one is not None and one < 0 for one in known)
+        others = known.count(None)
         text = f"{self.students} students are in both: {gain} gain, {lose} lose"
         if others:
             text += f", {others} without a score in one of them"
         same = len(self.changes) - len(self.of_scores)
         text += f"; {same} have other outcomes and the same score."
-        if whole:
-            text += f" {whole} differ only by an assignment that one of the runs lacks."
-        return text
+        only = ", ".join(f"{apart[kind]} only {kind}" for kind in NOT_COUNTED if apart[kind])
+        return f"{text} Not counted: {only}." if only else text
 
 
 def compare_runs(before: Records, after: Records) -> Comparison:
@@ -204,7 +231,9 @@ def compare_results(before: Result, after: Result) -> Change | None:
 def _instead(result: Result) -> str:
     if result.undecided:
         return UNDECIDED
-    return "" if result.score is not None else NONE
+    if result.score is not None:
+        return ""
+    return EXEMPT if result.submitted or result.is_exempt else NONE
 
 
 def _whole(
@@ -212,14 +241,21 @@ def _whole(
 ) -> Iterator[Part]:
     """An assignment that only one of the runs has, without its exercises: all of them differ."""
     there = before or after
-    if there is not None:
-        run = "later" if before else "earlier"
-        why = f"not in the {run} run" if lacking.submitted else f"{NONE} in the {run} run"
-        scores = before.score if before else None, after.score if after else None
-        yield Part(there.id, *scores, why=(why,))
+    if there is not None and not there.is_missing:
+        number = 1 if before else 0
+        why = (LACKING if lacking.submitted else MISSING)[number]
+        yield Part(there.id, _score(before), _score(after), why=(why,))
+
+
+def _score(part: AssignmentResult | None) -> Decimal | None:
+    """An assignment's points; None where there are none, which is no zero."""
+    return part.score if part is not None and part.counts else None
 
 
 def _assignment(id_: str, before: AssignmentResult, after: AssignmentResult) -> Iterator[Part]:
+    if gap := tuple(_gap(before, after)):
+        yield Part(id_, _score(before), _score(after), why=gap)
+        return
     old = {one.id: one for one in before.exercises}
     new = {one.id: one for one in after.exercises}
     for exercise in dict.fromkeys((*old, *new)):
@@ -234,9 +270,18 @@ def _assignment(id_: str, before: AssignmentResult, after: AssignmentResult) -> 
         yield Part(id_, taken, taken_now, why=(f"days late: {why}",))
 
 
+def _gap(before: AssignmentResult, after: AssignmentResult) -> Iterator[str]:
+    """Why one of the runs has no points in an assignment where the other one may have some."""
+    for number, (one, other) in enumerate(((before, after), (after, before))):
+        if one.is_exempt and not other.is_exempt:
+            yield EXEMPTED[number]
+        elif one.is_missing and other.counts:
+            yield MISSING[number]
+
+
 def _taken_off(assignment: AssignmentResult) -> Decimal | None:
     """What lateness takes off, as a negative number; None where the score is undecided."""
-    earned = total(exercise.score for exercise in assignment.exercises)
+    earned = total(exercise.score for exercise in assignment.counting)
     if assignment.score is None or earned is None:
         return None
     return assignment.score - earned
@@ -258,8 +303,8 @@ def _exercise(id_: str, before: ExerciseResult | None, after: ExerciseResult | N
     )
     return Part(
         id_,
-        before.score if before else None,
-        after.score if after else None,
+        before.score if before and before.counts else None,
+        after.score if after and after.counts else None,
         checks,
         tuple(_why(before, after)),
     )
@@ -268,10 +313,11 @@ def _exercise(id_: str, before: ExerciseResult | None, after: ExerciseResult | N
 def _why(before: ExerciseResult | None, after: ExerciseResult | None) -> Iterator[str]:
     """What differs of an exercise besides its checks."""
     if before is None or after is None:
-        yield f"not in the {'earlier' if before is None else 'later'} run"
+        yield LACKING[after is None]
         return
-    if bool(before.checks) != bool(after.checks):
-        yield f"nothing handed in in the {'later' if before.checks else 'earlier'} run"
+    if before.is_exempt != after.is_exempt:
+        yield EXEMPTED[after.is_exempt]
+        return
     if before.max_score != after.max_score:
         yield f"points: {before.max_score} → {after.max_score}"
     kinds = [one.decision.kind if one.decision else "no decision" for one in (before, after)]

@@ -9,14 +9,24 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from grader.classes.decisions import NONE, Decisions, Exemption, ExerciseSet, Extension, Group, Whom
-from grader.classes.personal import CheckDecision, LateDays, Override
+from grader.classes.decisions import (
+    NONE,
+    CheckDecision,
+    Decisions,
+    Exemption,
+    ExerciseSet,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Whom,
+)
 from grader.classes.records import FORMER, records_in
 from grader.core.errors import CourseError, UsageError
 from grader.core.records import Visibility
 from grader.course.course import Course
 from grader.course.toml_table import Table, did_you_mean, read_toml
-from grader.submissions.intake import IntakeResult
+from grader.intake.read import IntakeResult
 
 DECISIONS = "decisions.toml"
 MOST_DAYS = 366
@@ -108,7 +118,7 @@ def class_decisions(
 
     @cache
     def weights(exercise: str) -> dict[str, int]:
-        from grader.checks.collect import collect  # imports torch
+        from grader.judging.collect import collect  # imports torch
 
         return {c.id: c.weight for c in collect(course, [exercise], tuple(Visibility))}
 

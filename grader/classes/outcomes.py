@@ -29,7 +29,7 @@ from grader.core.records import (
 from grader.course.course import Assignment, Course
 from grader.course.misconceptions import read_misconceptions
 from grader.course.outcome_parts import everything_of
-from grader.grading.scoring import is_decided
+from grader.judging.scoring import is_decided
 
 
 class CheckOutcome(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
@@ -202,7 +202,7 @@ def declared_by(course: Course, assignment: Assignment) -> Declared:
     """What the course says, worked out once for each state of the assignment."""
 
     def make() -> bytes:
-        from grader.checks.collect import collect  # imports torch
+        from grader.judging.collect import collect  # imports torch
 
         found = collect(course, [e.id for e in assignment.exercises], tuple(Visibility))
         checks = {check.id: (check.weight, check.is_conduct, check.title) for check in found}

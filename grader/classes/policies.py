@@ -8,11 +8,11 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from grader.classes.deciding import Deciding
-from grader.classes.personal import Personal
+from grader.classes.decisions import Personal
 from grader.core.language import _
 from grader.core.records import AssignmentResult, AttemptScore, ExerciseResult
 from grader.course.course import Course
-from grader.grading.scoring import days_late, exercise_score, is_decided
+from grader.judging.scoring import days_late, exercise_score, is_decided
 
 
 class Policy(StrEnum):

@@ -17,8 +17,8 @@ from grader.classes.workers import new_worker
 from grader.core.processes import begin, block_ctrl_c
 from grader.core.records import Result
 from grader.course.course import load_course
+from grader.intake.folders import Student
 from grader.sessions.launchers import InheritedParent, Launcher, WarmParent
-from grader.submissions.student_folders import Student
 
 MOST_STUDENTS = 1_000
 """Students after which a worker process is renewed, so that what it keeps cannot grow for ever."""

@@ -13,7 +13,7 @@ from grader.classes.records import Records
 from grader.core.errors import UsageError
 from grader.core.records import ExerciseResult
 from grader.course.course import Course
-from grader.grading.results import points
+from grader.judging.results import points
 
 COLUMNS = ("student", "exercise", "why")
 HEADING = re.compile(r"^### .*$", re.MULTILINE)
@@ -120,7 +120,10 @@ def _state(course: Course, run: Records, request: Request, student: str) -> Stat
     if exercise not in found:
         return State(request, exercise, "nothing was handed in")
     one = found[exercise]
+    if one.is_missing:
+        return State(request, exercise, "nothing was handed in")
     score = "undecided" if one.score is None else f"{points(one.score)} of {one.max_score}"
+    score = "does not count" if one.is_exempt else score
     return State(request, exercise, score, _decision(one))
 
 

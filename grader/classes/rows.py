@@ -10,8 +10,8 @@ from typing import NotRequired, TypedDict
 from grader.core.kit import KIT_NAME
 from grader.core.records import AttemptScore, Points, Result, added
 from grader.course.course import Course
-from grader.grading.results import exact, points
-from grader.grading.scoring import total
+from grader.judging.results import exact, points
+from grader.judging.scoring import total
 
 SUMMARY_FORMAT = f"{KIT_NAME}/summary/2"
 UNDECIDED = "undecided"
@@ -64,6 +64,11 @@ class Row:
     attempts: Mapping[str, str] = field(default_factory=dict)
     had_no_turn: bool = False
     open_: tuple[str, ...] = ()
+
+    @property
+    def is_exempt(self) -> bool:
+        """Whether nothing of the run counts for the student."""
+        return bool(self.exempt) and not self.assignments
 
     def of(self, course: Course) -> Points | None:
         """The score in some of the assignments; None when it is undecided or there is none."""

@@ -7,7 +7,7 @@ write     records, feedback and the class's tables, where they differ  (`tables`
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +15,10 @@ from secrets import randbits
 from typing import Protocol
 
 from grader.classes.arrive import Arrival, Conditions, Reader, changed_conditions, keys_of
-from grader.classes.decisions import NONE, Decisions
-from grader.classes.files import Files
-from grader.classes.outcomes import AssignmentOutcome, Words, failed, outcomes_of
-from grader.classes.personal import Personal
+from grader.classes.decisions import NONE, Decisions, Personal
+from grader.classes.outcomes import AssignmentOutcome, Words, failed, not_handed_in, outcomes_of
 from grader.classes.policies import Policy
-from grader.classes.records import Records, feedback_path, record_path
+from grader.classes.records import Files, Records, feedback_path, record_path
 from grader.classes.rows import ClassResult, Coverage, Row, row_of
 from grader.classes.run_settings import RunSettings
 from grader.classes.score import HandedIn, Scorer, StudentInputs
@@ -29,18 +27,17 @@ from grader.classes.tables import write_class
 from grader.classes.workers import new_worker
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
-from grader.core.kit import KIT_NAME
+from grader.core.kit import KIT_NAME, grader_hash, versions
 from grader.core.language import current, listed
 from grader.core.processes import spread
 from grader.core.records import Result
-from grader.core.versions import grader_hash, versions
 from grader.course.course import MANIFEST, Course
 from grader.course.outcome_parts import outcome_parts
-from grader.feedback.outcomes import summary_line
-from grader.grading.results import record_texts
+from grader.intake.folders import Student
+from grader.intake.roster import Enrolled
+from grader.judging.outcomes import summary_line
+from grader.judging.results import record_texts
 from grader.submissions.payload import Payload, read_payload
-from grader.submissions.roster import Enrolled
-from grader.submissions.student_folders import Student
 
 Done = Iterator[tuple[Student, Result | str]]
 Grade = Callable[[RunSettings, Sequence[Student]], Done]
@@ -321,7 +318,7 @@ class _Run:
             watcher.done(is_undecided=not all(one.is_decided for one in outcomes.values()))
 
     def _only(self, parts: Iterable[str]) -> tuple[str, ...]:
-        """The assignments to grade, as workers are told: none where it is all of them."""
+        """The assignments to grade, in the order of the course."""
         return tuple(id_ for id_ in self.wanted.course.by_id if id_ in parts)
 
     def _outcomes(
@@ -330,7 +327,7 @@ class _Run:
         if isinstance(found, str):
             return {key: failed(id_, found) for id_, key in keys.items()}
         outcomes = outcomes_of(found)
-        return {key: outcomes[id_] for id_, key in keys.items()}
+        return {key: outcomes.get(id_) or not_handed_in(id_) for id_, key in keys.items()}
 
     # Scores, and what is written of them.
 
@@ -375,7 +372,7 @@ class _Run:
             [rows[id_] for id_ in sorted(rows)],
             covers,
             tuple(left),
-            *self._changes(standings),
+            *self._changes(standings, everybody),
             gone=self._gone(standings),
             open_attempts=tuple(open_attempts),
             is_written=files.are_written,
@@ -423,10 +420,11 @@ class _Run:
         return HandedIn(student, found, records, self.wanted.personal(student))
 
     def _changes(
-        self, standings: Mapping[str, Standing]
+        self, standings: Mapping[str, Standing], everybody: Mapping[str, Uses]
     ) -> tuple[dict[str, tuple[float | None, float | None]], Counter[str]]:
         """Whose score is another one than before, and how often for what reason."""
         changed, why = {}, Counter[str]()
+        has_other_options = self.before is not None and self.before.options != self.wanted.options
         for id_, now in sorted(standings.items()):
             before = self.standings.get(id_)
             if before is None or (before.score, before.is_undecided) == (
@@ -435,7 +433,9 @@ class _Run:
             ):
                 continue
             changed[id_] = (before.score, now.score)
-            why[_reason(before, now)] += 1
+            earlier, uses = self.earlier_uses.get(id_, {}), everybody[id_]
+            others = [a for a in self.course.by_id if _works(earlier, a) != _works(uses, a)]
+            why[_reason(before, now, others, has_other_options=has_other_options)] += 1
         return changed, why
 
     def _gone(self, standings: Mapping[str, Standing]) -> tuple[tuple[str, str], ...]:
@@ -488,6 +488,11 @@ class Maker:
         return Made(row, standing, tuple(_open_attempts(result)), differing)
 
 
+def _works(uses: Mapping[str, Sequence[Use]], assignment: str) -> list[str]:
+    """Hashes of what was handed in for an assignment each time."""
+    return [use.work for use in uses.get(assignment, ())]
+
+
 def _open_attempts(result: Result) -> Iterator[str]:
     """Attempts that nobody could judge, which may be better than the one that counts."""
     for part in result.assignments:
@@ -496,17 +501,30 @@ def _open_attempts(result: Result) -> Iterator[str]:
             yield f"{result.student}, {part.id}, {', '.join(times)}"
 
 
-def _reason(before: Standing, now: Standing) -> str:
-    """What another score comes from, in a few words."""
-    if now.assignments.keys() - before.assignments.keys():
-        both = before.assignments.keys() & now.assignments.keys()
-        if all(before.assignments[id_] == now.assignments[id_] for id_ in both):
-            return NEW_ASSIGNMENT
+def _reason(
+    before: Standing, now: Standing, other_work: Collection[str], *, has_other_options: bool
+) -> str:
+    """What another score comes from, in a few words.
+
+    Args:
+        before: what the student had in the run before.
+        now: what the student has in this one.
+        other_work: the ids of the assignments for which something else was handed in.
+        has_other_options: whether the command has others.
+    """
+    if before.is_undecided != now.is_undecided:
+        return "undecided now" if now.is_undecided else "undecided before"
+    moved = {id_ for id_, score in before.assignments.items() if now.assignments.get(id_) != score}
+    new = now.assignments.keys() - before.assignments.keys()
+    if new and not moved and new.isdisjoint(before.handed_in):
+        return NEW_ASSIGNMENT
     if before.decided != now.decided:
         return "decisions"
-    if before.keys != now.keys:
-        return "new work or another check"
-    return "points or dates of the course"
+    if not moved.isdisjoint(other_work):
+        return "other work"
+    if any(before.keys.get(id_) != now.keys.get(id_) for id_ in moved):
+        return "graded again"
+    return "other options" if has_other_options else "points or dates"
 
 
 def grade_here(settings: RunSettings, students: Iterable[Student]) -> Done:

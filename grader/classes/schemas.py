@@ -10,7 +10,7 @@ from grader.classes.compare import FORMAT as FORMAT_OF_COMPARISONS
 from grader.classes.compare import CheckEffect, Comparison
 from grader.classes.rows import SUMMARY_FORMAT, Summary
 from grader.core.records import Record, Result
-from grader.grading.results import IN_NO_FILE
+from grader.judging.results import IN_NO_FILE
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SCHEMAS = ("result", "summary", "comparison")

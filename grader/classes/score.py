@@ -11,18 +11,68 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from grader.classes.deciding import decided
-from grader.classes.never_lower import not_lower
+from grader.classes.decisions import NO_DECISIONS, Personal
 from grader.classes.outcomes import Words, unpacked
-from grader.classes.personal import NO_DECISIONS, Personal
 from grader.classes.policies import Policy, Try, counting
 from grader.classes.store import Use, Uses
+from grader.core.kit import versions
 from grader.core.language import _
-from grader.core.records import AssignmentResult, Result
+from grader.core.records import AssignmentResult, Result, added
 from grader.core.text import hash_of
-from grader.core.versions import versions
 from grader.course.course import Course
-from grader.grading.results import has_something, parsed
-from grader.grading.scoring import nothing_handed_in, scored_alone
+from grader.judging.results import has_something, parsed, points
+from grader.judging.scoring import is_undecided, nothing_handed_in, score_of, scored_alone
+
+
+def not_lower(now: Result, earlier: Result | None) -> Result:
+    """A result in which no assignment has fewer points than before.
+
+    What is undecided stays so, and an assignment that is worth other points now is as it is now.
+
+    Args:
+        now: the new result.
+        earlier: the one before; None where there is none.
+    """
+    if earlier is None or not earlier.submitted:
+        return now
+    found = {one.id: one for one in now.assignments}
+    kept = {
+        one.id: _kept(one)
+        for one in earlier.assignments
+        if _is_better(one, found.get(one.id), is_submitted=now.submitted)
+    }
+    if not kept:
+        return now
+    everything = earlier.assignments if not now.submitted else now.assignments
+    assignments = tuple(kept.get(one.id, one) for one in everything)
+    return replace(
+        now,
+        score=score_of(assignments),
+        max_score=added(one.max_score for one in assignments),
+        undecided=is_undecided(assignments),
+        submitted=True,
+        assignments=assignments,
+        decided=(*now.decided, *(f"kept {id_}" for id_ in kept)),
+        automatic=now.automatic if now.decided else now.score,
+    )
+
+
+def _is_better(
+    earlier: AssignmentResult, now: AssignmentResult | None, *, is_submitted: bool
+) -> bool:
+    if earlier.score is None or not earlier.counts:
+        return False
+    if now is None or now.is_missing:
+        return now is not None or not is_submitted
+    is_worth_the_same = earlier.max_score == now.max_score
+    return is_worth_the_same and now.score is not None and earlier.score > now.score
+
+
+def _kept(earlier: AssignmentResult) -> AssignmentResult:
+    note = _("The score of an earlier run is kept, because it is higher.")
+    if note in earlier.notes:
+        return earlier
+    return replace(earlier, notes=(*earlier.notes, note))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +130,7 @@ class Scorer:
     def result(self, inputs: StudentInputs) -> Result:
         """A student's result."""
         own, by = self.counting(inputs.own), dict[str, str]()
+        alone = dict(own)
         for id_, names in inputs.members.items():
             if id_ in self.course.by_id:
                 best, found = self._of_group(inputs, id_, names, own.get(id_))
@@ -107,11 +158,16 @@ class Scorer:
             result = replace(
                 result,
                 decided=(*result.decided, *(f"group {id_}" for id_ in by)),
-                automatic=result.automatic if result.decided else result.score,
+                automatic=self._automatic(alone),
             )
         if inputs.earlier is None:
             return result
         return not_lower(result, parsed(inputs.earlier))
+
+    def _automatic(self, own: Mapping[str, AssignmentResult]) -> Decimal | None:
+        """What a student's own work has by its checks alone."""
+        parts = _without_others_files(tuple(own[id_] for id_ in self.course.by_id if id_ in own))
+        return score_of(scored_alone(self.course, part) for part in parts)
 
     def _all(self, parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:
         """The same with an entry for each assignment of the run."""
@@ -182,7 +238,7 @@ class Scorer:
                 note = _(
                     "{exercise}: your own work had more points here ({points}); the group's counts."
                 )
-                notes.append(note.format(exercise=exercise.name, points=score))
+                notes.append(note.format(exercise=exercise.name, points=points(score)))
         return replace(part, handed_in_by=by, notes=(*part.notes, *notes), attempts=())
 
 

@@ -19,7 +19,7 @@ from grader.classes.outcomes import AssignmentOutcome, packed
 from grader.core.errors import UsageError
 from grader.core.files import writing
 from grader.core.kit import KIT_NAME
-from grader.submissions.student_folders import JOURNAL, STORE
+from grader.intake.folders import JOURNAL, STORE
 
 FORMAT = f"{KIT_NAME}/class/1"
 KEPT_RUNS = 20
@@ -226,11 +226,11 @@ class Store:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._connection.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     # The run.
 

@@ -19,7 +19,7 @@ from grader.classes.rows import (
 )
 from grader.core.files import table, write_whole
 from grader.course.course import Course
-from grader.submissions.roster import Enrolled
+from grader.intake.roster import Enrolled
 
 
 def write_class(result: ClassResult, out: Path, roster: Mapping[str, Enrolled]) -> None:

@@ -12,8 +12,9 @@ from grader.core.errors import CourseError, GraderError
 from grader.core.language import use
 from grader.core.records import Result
 from grader.course.course import load_course
-from grader.grading.scoring import scored
-from grader.grading.submission_grader import (
+from grader.intake.folders import Student
+from grader.judging.scoring import scored
+from grader.judging.submission_grader import (
     Scope,
     SubmissionGrader,
     full_grader,
@@ -25,7 +26,6 @@ from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.file_names import unread_files
 from grader.submissions.payload import Payload
-from grader.submissions.student_folders import Student
 from grader.submissions.submission import Reading, Submission, read_submission
 
 TRIES = 2

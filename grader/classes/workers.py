@@ -27,7 +27,7 @@ def new_worker(settings: RunSettings, launcher: Launcher | None = None) -> "Work
     try:
         # Here, because they import torch, and the launcher's process may do so by now.
         from grader.classes.worker import Worker
-        from grader.grading import seal_probe
+        from grader.judging import seal_probe
 
         if settings.isolation == "sealed":
             launcher = seal_probe.sealed_launcher(started=launcher)

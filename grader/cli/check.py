@@ -28,7 +28,7 @@ from grader.submissions.protected_files import Protection, protection
 from grader.submissions.submission import Submission, read_submission
 
 if TYPE_CHECKING:
-    from grader.grading.submission_grader import SubmissionGrader
+    from grader.judging.submission_grader import SubmissionGrader
     from grader.sessions.base import Session
 
 
@@ -68,9 +68,9 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         from grader.cli.render import print_as_graded, print_check, print_decided, print_protection
         from grader.cli.shown_views import print_new_views
         from grader.cli.view import View, console
-        from grader.grading.results import to_json
-        from grader.grading.shown_views import shown_solved, shown_when_solved
-        from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
+        from grader.judging.results import to_json
+        from grader.judging.shown_views import shown_solved, shown_when_solved
+        from grader.judging.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
 
     # The copy's own work is what `grader status` reports.
     is_own = options.submission is None and not options.as_graded
@@ -161,7 +161,7 @@ def _solved_before(course: Course) -> set[str]:
 def _read(course: Course, path: Path, options: CheckOptions) -> Submission:
     if not options.as_graded:
         return read_submission(course, path, "me")
-    from grader.submissions.packing import as_handed_in
+    from grader.progress.packing import as_handed_in
 
     return as_handed_in(course, path, "me")
 
@@ -228,7 +228,7 @@ def _session(course: Course, submission: Submission, options: CheckOptions) -> "
 
         return InProcessSession(submission, is_alone=True)
     if options.as_graded:
-        from grader.grading.seal_probe import launcher_as_graded
+        from grader.judging.seal_probe import launcher_as_graded
 
         launcher = launcher_as_graded(course.packages)
     else:

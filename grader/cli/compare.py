@@ -25,8 +25,8 @@ from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
 from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
+from grader.intake.folders import STORE
 from grader.reports.stability import stability_table
-from grader.submissions.student_folders import STORE
 
 MOST_ROWS = 100
 """Of more students than these a terminal shows the first."""
@@ -132,6 +132,11 @@ def _print(found: Comparison) -> None:
         if names:
             told = f"Only in the {where} run: {', '.join(map(clean, names))}."
             screen.print(told, markup=False, soft_wrap=True)
+    if found.of_scores:
+        screen.print(_students(found))
+    left = len(found.of_scores) - MOST_ROWS
+    if left > 0:
+        screen.print(f"{left} more: --format json and --html have everybody.")
     effects = by_check(found)
     if effects:
         table = Table(header_style="bold")
@@ -142,11 +147,6 @@ def _print(found: Comparison) -> None:
             counts = map(len, (one.students, one.gaining, one.losing))
             table.add_row(escape(one.id), *map(str, counts))
         screen.print(table)
-    if found.of_scores:
-        screen.print(_students(found))
-    left = len(found.of_scores) - MOST_ROWS
-    if left > 0:
-        screen.print(f"{left} more: --format json and --html have everybody.")
 
 
 def _students(found: Comparison) -> Table:

@@ -16,7 +16,7 @@ from grader.cli.edge import ExitCode
 from grader.cli.view import STYLES, broken, console
 from grader.core.language import _, ngettext, paragraph
 from grader.course.course import Course
-from grader.grading import seal_probe
+from grader.judging import seal_probe
 from grader.submissions.protected_files import released_changes
 
 SHOWN = ("torch", "pytest", "click", "rich", "nbformat", "nbgrader", "jupytext")

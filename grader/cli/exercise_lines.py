@@ -16,7 +16,7 @@ from grader.cli.pictures import render_picture
 from grader.cli.view import Lines, View, indented, sign_of
 from grader.core.language import _, bracketed, ngettext
 from grader.core.records import CheckResult, ExerciseResult, Finding, Outcome
-from grader.feedback.outcomes import (
+from grader.judging.outcomes import (
     UNJUDGED,
     WORDS_BESIDE_SIGN,
     judged_with,

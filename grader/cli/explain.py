@@ -24,12 +24,12 @@ from grader.core.language import listed, use
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
 from grader.core.text import escaped, location_words
 from grader.course.course import Course, Exercise
-from grader.feedback.outcomes import ExerciseStatus, exercise_status
-from grader.grading.results import points, to_json
+from grader.intake.folders import Student
+from grader.intake.read import read_submissions, who_handed_in
+from grader.judging.outcomes import ExerciseStatus, exercise_status
+from grader.judging.results import points, to_json
 from grader.submissions.digests import digests
 from grader.submissions.faults import told
-from grader.submissions.intake import read_submissions, who_handed_in
-from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
 
 
@@ -82,8 +82,9 @@ def run_explain(course: Course, options: ExplainOptions) -> ExitCode:
     records = open_records(options.run)
     result = _result(options, records)
     found = [(p, e) for p in result.assignments for e in p.exercises if e.id == exercise.id]
-    if not found:
-        why = "handed in nothing" if not result.submitted else "has no result for it in this run"
+    if not found or found[0][1].is_missing:
+        has_gap = bool(found) or not result.submitted
+        why = "handed in nothing for it" if has_gap else "has no result for it in this run"
         raise UsageError(f"{options.student} {why}: there is nothing to explain of {exercise.id}.")
     explained = Explained(result, *found[0])
     submission, is_as_graded = None, True
@@ -201,6 +202,7 @@ def _print(
     result, part, exercise = explained.result, explained.part, explained.exercise
     score = "undecided" if exercise.score is None else points(exercise.score)
     earned = f"{score} of {exercise.max_score}" if exercise.max_score else "unscored"
+    earned = "does not count" if exercise.is_exempt else earned
     sign, style = exercise_sign(exercise)
     out.print(
         f"[{style}]{sign}[/] [bold]{escape(escaped(result.student))}[/]  {exercise.id}  [bold]{earned}[/]"
@@ -255,6 +257,10 @@ def _circumstances(explained: Explained) -> Iterator[str]:
     if part.attempts:
         counting = ", ".join(one.at for one in part.attempts if one.counts)
         yield f"attempt {attempts_words(part.attempts)} counts, of {counting}"
+    about = [one for one in result.decided if one.endswith((f" {part.id}", f" {exercise.id}"))]
+    if about:
+        before = "no score" if result.automatic is None else points(result.automatic)
+        yield f"decided: {', '.join(about)}; the total by the checks alone: {before}"
     yield f"isolation: {', '.join(result.isolation) or 'nothing was run'}; seed {result.seed}"
     yield ", ".join(f"{name} {version}" for name, version in result.versions.items())
     yield f"course {result.course_hash[:12]}, submission {result.submission_hash[:12]}"

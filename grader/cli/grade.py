@@ -18,18 +18,24 @@ from grader.classes.cluster import grade_on_cluster
 from grader.classes.deciding import NOT_RUN
 from grader.classes.decisions import Decisions
 from grader.classes.decisions_file import class_decisions
-from grader.classes.files import REPORTS
 from grader.classes.policies import Policy
 from grader.classes.process_pool import grade_locally
-from grader.classes.publish import last_published
-from grader.classes.records import FORMER, SUMMARY, Records, open_records, results_of
+from grader.classes.records import (
+    FORMER,
+    REPORTS,
+    SUMMARY,
+    Records,
+    last_published,
+    open_records,
+    results_of,
+)
 from grader.classes.rows import ClassResult, Row
 from grader.classes.run import NEW_ASSIGNMENT, ClassRun, Grade, grade_here, handed_in_as_data
 from grader.classes.store import Store
 from grader.cli.edge import ExitCode, cores
 from grader.cli.named_runs import ANONYMOUS, require_names, require_numbers
 from grader.cli.progress import progress
-from grader.cli.tables import class_summary, class_table, defect_lines
+from grader.cli.tables import class_summary, class_table, defect_lines, gaps_line
 from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.kit import installing
@@ -37,12 +43,12 @@ from grader.core.language import _
 from grader.core.records import Result
 from grader.core.text import escaped, location_words
 from grader.course.course import Course
+from grader.intake.anonymous import anonymous, read_keys
+from grader.intake.folders import STORE
+from grader.intake.read import IntakeResult, read_submissions
+from grader.intake.times import with_times
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
-from grader.submissions.anonymous import anonymous, read_keys
-from grader.submissions.intake import IntakeResult, read_submissions
-from grader.submissions.student_folders import STORE
-from grader.submissions.times import with_times
 
 MOST_UNREAD = 20
 """Of more files that cannot be read a terminal shows the first."""
@@ -383,6 +389,8 @@ def _print_class(screen: Console, result: ClassResult, notes: Sequence[str], out
         _print_line(screen, note)
     show = class_table if len(rows) <= MOST_ROWS else class_summary
     screen.print(show(rows, course.max_score, so_far))
+    if gaps := gaps_line(course, rows):
+        _print_line(screen, gaps)
     for defect in defect_lines(rows, out):
         _print_line(screen, defect, "yellow")
     isolations = {row.isolation for row in rows if row.isolation}

@@ -13,13 +13,13 @@ from grader.classes.worker import Worker
 from grader.cli.edge import ExitCode
 from grader.core.records import Result
 from grader.course.course import Course
-from grader.grading import seal_probe
-from grader.grading.results import for_student
+from grader.intake.folders import Student
+from grader.intake.platform_zips import Upload, lay_out
+from grader.intake.safe_zip import WANTED
+from grader.judging import seal_probe
+from grader.judging.results import for_student
 from grader.reports.gradescope import gradescope, nothing_to_read
 from grader.sessions import launchers
-from grader.submissions.platform_zips import Upload, lay_out
-from grader.submissions.safe_zip import WANTED
-from grader.submissions.student_folders import Student
 
 NOT_SEALED = (
     "Graded without a seal: this machine's kernel does not allow one. "

@@ -13,9 +13,9 @@ from grader.core.kept import exclusive
 from grader.core.records import Mistake, MistakeKind
 from grader.course.course import Course, Exercise
 from grader.course.misconceptions import read_misconceptions
-from grader.grading import seal_probe
+from grader.intake.read import read_submissions, who_handed_in
+from grader.judging import seal_probe
 from grader.submissions.faults import told
-from grader.submissions.intake import read_submissions, who_handed_in
 from grader.submissions.submission import Submission, read_submission
 
 KINDS = {

@@ -20,8 +20,8 @@ from grader.core.language import N_, _, listed, ngettext
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result, added
 from grader.core.views import ViewResult
 from grader.course.course import Course, Exercise
-from grader.feedback.outcomes import headline, is_attempted
-from grader.grading.results import points
+from grader.judging.outcomes import headline, is_attempted
+from grader.judging.results import points
 from grader.progress.live_checks import LiveChecker, Verdict
 from grader.progress.next_hint import Helper, Hint, Question
 from grader.progress.progress import Progress, read_progress, remember

@@ -6,7 +6,7 @@ from pathlib import Path
 from grader.classes.records import FORMER, records_in
 from grader.classes.store import Store
 from grader.core.errors import UsageError
-from grader.submissions.student_folders import STORE
+from grader.intake.folders import STORE
 
 ANONYMOUS = "--anonymous"
 """Stands among a run's options where it has numbers."""

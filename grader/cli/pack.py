@@ -15,11 +15,11 @@ from grader.core.files import write_whole
 from grader.core.language import _, listed
 from grader.core.records import Result
 from grader.course.course import Course
-from grader.grading.results import points
-from grader.grading.seal_probe import launcher_as_graded
-from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
+from grader.judging.results import points
+from grader.judging.seal_probe import launcher_as_graded
+from grader.judging.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
+from grader.progress.packing import Packed, packed, unpacked
 from grader.sessions.child import ChildSession
-from grader.submissions.packing import Packed, packed, unpacked
 
 NAME = 30
 FILE = 34

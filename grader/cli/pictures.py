@@ -10,7 +10,7 @@ from rich.text import Text
 from grader.core.language import _
 from grader.core.records import Picture
 from grader.core.views import ViewResult
-from grader.feedback.picture_layout import (
+from grader.judging.picture_layout import (
     STEPS,
     Cell,
     Grid,

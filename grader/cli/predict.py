@@ -17,8 +17,8 @@ from grader.progress.progress import read_progress
 from grader.progress.store import Memory
 
 if TYPE_CHECKING:
-    from grader.checks.predictions import CodeAnswer
-    from grader.grading.submission_grader import SubmissionGrader
+    from grader.judging.submission_grader import SubmissionGrader
+    from grader.judging.views import CodeAnswer
     from grader.sessions.base import Session
     from grader.submissions.submission import Submission
     from grader.testing.predictions import Prediction
@@ -37,7 +37,7 @@ def run_predict(course: Course, target: str, numbers: Sequence[int]) -> None:
         CourseError: when a file of predictions has a problem.
     """
     exercises = _chosen(course, target)
-    from grader.checks.predictions import load_predictions  # both import torch
+    from grader.judging.views import load_predictions  # both import torch
     from grader.progress.predictions import answers_now
 
     predictions = load_predictions(course, exercises)

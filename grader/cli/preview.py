@@ -32,7 +32,7 @@ def run_preview(course: Course, target: str, mistake: str) -> None:
     course.require_solutions()
     exercises = course.select((target,))
     from grader.authoring.preview import Trials, released
-    from grader.grading.seal_probe import launcher_as_graded
+    from grader.judging.seal_probe import launcher_as_graded
 
     with closing(launcher_as_graded(course.packages)) as launcher:
         screen = console()

@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.classes.compare import compare_runs
-from grader.classes.publish import last_published, publish
-from grader.classes.records import open_records
+from grader.classes.records import last_published, open_records, publish
 from grader.cli.edge import ExitCode
 from grader.cli.view import console
 from grader.core.text import escaped

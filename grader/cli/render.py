@@ -10,7 +10,7 @@ from grader.cli.exercise_lines import exercise_lines
 from grader.cli.view import View, broken, indented, score_column, sign_of
 from grader.core.language import _
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
-from grader.feedback.outcomes import (
+from grader.judging.outcomes import (
     UNJUDGED,
     checks_passed,
     is_attempted,
@@ -19,7 +19,7 @@ from grader.feedback.outcomes import (
     status_words,
     where_to_look,
 )
-from grader.grading.results import points
+from grader.judging.results import points
 from grader.submissions.protected_files import Protection
 
 

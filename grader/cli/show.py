@@ -17,7 +17,7 @@ from grader.progress.progress import Progress, read_progress
 from grader.progress.store import Memory
 
 if TYPE_CHECKING:
-    from grader.checks.views import ExerciseView, Views
+    from grader.judging.views import ExerciseView, Views
     from grader.testing.views import Text
 
 
@@ -67,9 +67,9 @@ def _results(course: Course, options: ShowOptions) -> tuple[ViewResult, ...]:
     from grader.sessions.launchers import early_launcher
 
     launcher = early_launcher()  # a fork of this process, while nothing is loaded in it
-    from grader.checks.views import load_views
-    from grader.grading.shown_views import own_text, run_views
-    from grader.grading.submission_grader import visible_grader
+    from grader.judging.shown_views import own_text, run_views
+    from grader.judging.submission_grader import visible_grader
+    from grader.judging.views import load_views
     from grader.sessions.child import ChildSession
 
     progress = read_progress(course, Memory(course.root))

@@ -11,7 +11,7 @@ from grader.cli.view import broken, indented
 from grader.core.language import _
 from grader.core.views import ViewResult
 from grader.course.course import Course
-from grader.feedback.view_words import NOT_SOLVED, look_words, setting_words
+from grader.judging.view_words import NOT_SOLVED, look_words, setting_words
 
 MOST_MAPS = 4
 """With more heat maps than these, not every state is shown."""

@@ -16,8 +16,8 @@ from grader.core.language import _
 from grader.core.records import added
 from grader.core.text import display_width, filled
 from grader.course.course import Course, Exercise
-from grader.feedback.outcomes import NOT_HANDED_IN, is_attempted, status_words, where_to_look
-from grader.grading.results import points
+from grader.judging.outcomes import NOT_HANDED_IN, is_attempted, status_words, where_to_look
+from grader.judging.results import points
 from grader.progress.progress import Progress, read_progress
 from grader.progress.store import Memory
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from grader.authoring.validate import Report
     from grader.authoring.validate import Row as ValidationRow
 
+MOST_GAPS = 3
+"""Of more assignments that nobody handed in a terminal shows the first."""
+
 MOST_DEFECTS = 10
 """Of more sentences on what nbgrader would stumble over a terminal shows the first."""
 
@@ -41,7 +44,13 @@ def class_table(rows: Sequence[Row], max_score: float, due: Course | None = None
     for row in rows:
         score, share = _shown_score(row)
         so_far = () if due is None else (_due_score(row, due),)
-        table.add_row(escape(clean(row.student)), score, share, *so_far, escape(row.summary_line))
+        table.add_row(
+            escape(clean(row.student).replace("\n", "\\x0a")),
+            score,
+            share,
+            *so_far,
+            escape(row.summary_line),
+        )
     return table
 
 
@@ -59,8 +68,13 @@ def class_summary(rows: Sequence[Row], max_score: float, due: Course | None = No
         due: the course with what was due so far, where that is less.
     """
     scores = sorted(row.score for row in rows if row.score is not None)
-    missing = sum(not row.submitted for row in rows)
-    lines = [f"{len(rows)} students: {len(scores)} with a score, {missing} handed in nothing."]
+    missing = sum(not (row.submitted or row.is_exempt) for row in rows)
+    undecided = sum(row.undecided for row in rows)
+    exempt = len(rows) - len(scores) - missing - undecided
+    head = f"{len(rows)} students: {len(scores)} with a score, {missing} handed in nothing"
+    head += f", {undecided} undecided" if undecided else ""
+    head += f", for {exempt} nothing counts" if exempt else ""
+    lines = [f"{head}."]
     if scores:
         quarter, half, three = (scores[len(scores) * n // 4] for n in (1, 2, 3))
         lines.append(
@@ -72,6 +86,26 @@ def class_summary(rows: Sequence[Row], max_score: float, due: Course | None = No
         half = known[len(known) // 2]
         lines.append(f"Of the {due.max_score} points that were due, half has at most {half}.")
     return "\n".join([*lines, "Everybody's score is in scores.csv."])
+
+
+def gaps_line(course: Course, rows: Sequence[Row]) -> str:
+    """For how many nothing was handed in of each assignment; "" where that is none."""
+    counts = {
+        id_: sum(row.assignments.get(id_) is None for row in rows if _is_open(row, id_))
+        for id_ in course.by_id
+    }
+    most = {id_: sum(id_ not in row.exempt for row in rows) for id_ in counts}
+    some = [f"{count} in {id_}" for id_, count in counts.items() if 0 < count < most[id_]]
+    nobody = [id_ for id_, count in counts.items() if count and count == most[id_]]
+    more = f" and {len(nobody) - MOST_GAPS} more" if len(nobody) > MOST_GAPS else ""
+    if nobody:
+        some.append(f"everybody in {', '.join(nobody[:MOST_GAPS])}{more}")
+    return f"Handed in nothing: {'; '.join(some)}." if some else ""
+
+
+def _is_open(row: Row, id_: str) -> bool:
+    """Whether an assignment counts for a student, and is not undecided."""
+    return id_ not in row.exempt and id_ not in row.open_
 
 
 def defect_lines(rows: Sequence[Row], out: Path) -> list[str]:

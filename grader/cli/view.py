@@ -8,7 +8,7 @@ from rich.text import Text
 
 from grader.core.records import Outcome
 from grader.core.text import display_width, filled
-from grader.feedback.outcomes import SIGNS, out_of
+from grader.judging.outcomes import SIGNS, out_of
 
 STYLES = {"✓": "green", "~": "cyan", "·": "dim", "!": "bold magenta", "✗": "red"}
 """The colour of each sign."""

@@ -302,12 +302,18 @@ class ExerciseResult(Record, frozen=True, omit_defaults=True):
         return self.decision is not None and self.decision.kind is DecisionKind.EXEMPTION
 
     @property
+    def counts(self) -> bool:
+        """Whether it has a score, or is undecided."""
+        return not self.is_missing and not self.is_exempt
+
+    @property
     def is_solved(self) -> bool:
         """Whether it has its full score; where it is worth nothing, whether its checks passed."""
+        if not self.counts:
+            return False
         if self.undecided or self.max_score:
             return not self.undecided and self.score == self.max_score
-        passed = [check.outcome is Outcome.PASSED for check in self.checks if check.weight]
-        return not self.is_missing and all(passed)
+        return all(check.outcome is Outcome.PASSED for check in self.checks if check.weight)
 
     @property
     def is_untouched(self) -> bool:
@@ -404,6 +410,11 @@ class AssignmentResult(Record, frozen=True, omit_defaults=True):
         return bool(self.exercises) and all(e.is_exempt for e in self.exercises)
 
     @property
+    def counting(self) -> tuple[ExerciseResult, ...]:
+        """Its exercises that have a score, or are undecided."""
+        return tuple(exercise for exercise in self.exercises if exercise.counts)
+
+    @property
     def checks(self) -> tuple[CheckResult, ...]:
         """The checks of all its exercises."""
         return tuple(check for exercise in self.exercises for check in exercise.checks)
@@ -452,6 +463,11 @@ class Result(Record, frozen=True, omit_defaults=True, tag_field="format", tag=RE
     def misconceptions(self) -> tuple[str, ...]:
         """The names of the mistakes that are certain, each once."""
         return tuple(dict.fromkeys(n for part in self.assignments for n in part.misconceptions))
+
+    @property
+    def is_exempt(self) -> bool:
+        """Whether none of its assignments counts for the student."""
+        return bool(self.assignments) and all(part.is_exempt for part in self.assignments)
 
     @property
     def had_no_turn(self) -> bool:

@@ -4,8 +4,8 @@ import textwrap
 from collections.abc import Sequence
 
 from grader.core.records import CheckResult, ExerciseResult, Finding
-from grader.feedback.outcomes import SIGNS, check_head, reported_checks
-from grader.grading.results import points
+from grader.judging.outcomes import SIGNS, check_head, reported_checks
+from grader.judging.results import points
 
 MAX_CHARACTERS = 20_000
 

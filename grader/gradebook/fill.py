@@ -15,11 +15,11 @@ from grader.gradebook.answers import answered_notebook
 from grader.gradebook.scores import write_student
 from grader.gradebook.store import database_url, open_gradebook, reason, without_password
 from grader.gradebook.structure import write_structure
+from grader.intake.folders import Student
+from grader.intake.roster import Enrolled
 from grader.release.nbgrader import CONFIG, config, course_id, source_notebook
 from grader.release.solution_cells import Solution, read_solution
 from grader.submissions.faults import FAULTS
-from grader.submissions.roster import Enrolled
-from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
 
 AUTOGRADED = "autograded"

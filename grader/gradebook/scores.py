@@ -11,10 +11,10 @@ from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Assignment, Course
 from grader.gradebook.comments import comment
 from grader.gradebook.store import transaction
-from grader.grading.results import for_student
-from grader.grading.scoring import days_late, late_factor, rounded
+from grader.intake.roster import Enrolled
+from grader.judging.results import for_student
+from grader.judging.scoring import days_late, late_factor, rounded
 from grader.release.stubs import grade_id
-from grader.submissions.roster import Enrolled
 
 
 def write_student(

@@ -16,8 +16,8 @@ from grader.core.language import _
 from grader.core.records import Result
 from grader.core.views import ViewResult
 from grader.course.course import Course, Exercise, Limits
-from grader.grading.shown_views import shown_when_solved
-from grader.grading.submission_grader import (
+from grader.judging.shown_views import shown_when_solved
+from grader.judging.submission_grader import (
     VISIBLE_CHECKS,
     Scope,
     SubmissionGrader,

@@ -64,7 +64,7 @@ class Helper:
 
             found = read_hints(assignment, paths.hints)
         else:
-            from grader.checks.recordings import read_recording
+            from grader.judging.recordings import read_recording
 
             found = dict(read_recording(paths.recording).hints)
         texts = found[self.exercise.name]

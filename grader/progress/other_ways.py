@@ -16,7 +16,7 @@ def styles_of(course: Course, exercise: Exercise) -> tuple[Style, ...]:
     if course.has_solutions:
         found = read_styles(course, assignment)
     else:
-        from grader.checks.recordings import read_recording
+        from grader.judging.recordings import read_recording
 
         found = read_recording(course.paths(assignment).recording).styles
     return found.get(exercise.name, ())

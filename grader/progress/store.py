@@ -20,7 +20,7 @@ from grader.core.kit import KIT_NAME
 from grader.core.language import current
 from grader.core.records import ExerciseResult, Record
 from grader.core.text import hash_of
-from grader.grading.results import as_json, exercise_in_file
+from grader.judging.results import as_json, exercise_in_file
 
 
 class Remembered(Record, frozen=True):

@@ -4,10 +4,6 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from grader.checks.collect import collect
-from grader.checks.fixtures import CheckEnvironment, read_solutions, recorded_environment
-from grader.checks.recordings import Recording
-from grader.checks.run import CheckRun
 from grader.core.errors import CourseError
 from grader.core.records import Outcome, Visibility
 from grader.course.builds_on import builds_on
@@ -15,9 +11,13 @@ from grader.course.course import Assignment, Course, Exercise
 from grader.course.hints import read_hints
 from grader.course.printed_tensors import Ledger
 from grader.course.styles import read_styles
-from grader.feedback.diagnosis import BROKEN, Known
-from grader.grading.known_mistakes import LiveMistakes
-from grader.grading.scoring import passed_share
+from grader.judging.collect import collect
+from grader.judging.diagnosis import BROKEN, Known
+from grader.judging.fixtures import CheckEnvironment, read_solutions, recorded_environment
+from grader.judging.known_mistakes import LiveMistakes
+from grader.judging.recordings import Recording
+from grader.judging.run import CheckRun
+from grader.judging.scoring import passed_share
 from grader.release.other_processor import other_processor
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.reference_sessions import RecordingSession, Transcripts

@@ -22,7 +22,7 @@ def recorded(course: Course, assignment: Assignment) -> bytes:
     """
 
     def make() -> bytes:
-        from grader.checks.recordings import (
+        from grader.judging.recordings import (
             write_recording,  # both import torch: that takes seconds
         )
         from grader.release.recorder import record

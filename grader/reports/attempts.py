@@ -49,7 +49,7 @@ class Stuck:
 
 def tries_until_solved(results: Sequence[Result], course: Course) -> list[Tries]:
     """The exercises that anybody has attempts at, in course order."""
-    parts = [part for result in results for part in result.assignments if part.attempts]
+    parts = [p for result in results for p in result.assignments if p.attempts and p.counts]
     found = []
     for id_, exercise in course.exercises.items():
         mine = [part.attempts for part in parts if part.id == exercise.assignment]
@@ -86,7 +86,10 @@ def _is_solved(one: AttemptScore, id_: str, points: float) -> bool:
 def stuck(results: Sequence[Result], course: Course) -> list[Stuck]:
     """Who is stuck now, in which assignments."""
     found = (
-        _stuck(result.student, part, course) for result in results for part in result.assignments
+        _stuck(result.student, part, course)
+        for result in results
+        for part in result.assignments
+        if part.counts
     )
     return [one for one in found if one is not None]
 

@@ -11,13 +11,14 @@ from grader.core.language import N_, _
 from grader.core.records import AssignmentResult, Result
 from grader.core.views import ViewResult
 from grader.course.course import Course
-from grader.feedback.outcomes import score_words
-from grader.grading.results import points
+from grader.intake.roster import Enrolled
+from grader.judging.outcomes import score_words
+from grader.judging.results import points
 from grader.submissions.protected_files import Protection
-from grader.submissions.roster import Enrolled
 
 UNDECIDED = N_("Undecided: a part could not be judged. This is not a zero.")
 NOT_SUBMITTED = N_("Nothing was handed in. This is not a zero.")
+NOTHING_COUNTS = N_("Nothing of it counts for you. This is not a zero.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def score_line(result: Result) -> str:
     if result.undecided:
         return _(UNDECIDED)
     if result.score is None:
-        return _(NOT_SUBMITTED)
+        return _(NOTHING_COUNTS if result.submitted or result.is_exempt else NOT_SUBMITTED)
     return score_words(points(result.score), result.max_score)
 
 

@@ -5,6 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import StatisticsError, correlation, fmean
 
+from msgspec.structs import replace
+
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
 
 Taken = list[tuple[str, AssignmentResult, float]]
@@ -19,7 +21,7 @@ class CheckFigures:
         check: as the first of them has it.
         exercise: the name of its exercise.
         passed: 1 or 0 for each student, by name.
-        rest: the points that they have in the rest of the assignment, by name.
+        rest: their share of the points in the rest of the assignment, by name.
     """
 
     check: CheckResult
@@ -54,12 +56,15 @@ def decided(results: Iterable[Result]) -> list[Result]:
 
 
 def taken(results: Iterable[Result], assignment: str) -> Taken:
-    """Who handed in an assignment, from the fewest points to the most."""
+    """Who handed in an assignment, from the fewest points to the most.
+
+    Of each only the exercises that count for the student.
+    """
     parts = [
-        (r.student, p, points_in(p.exercises))
+        (r.student, replace(p, exercises=p.counting), points_in(p.counting))
         for r in results
         for p in r.assignments
-        if p.id == assignment and p.read_from
+        if p.id == assignment and p.read_from and p.counts
     ]
     return sorted(parts, key=lambda one: one[2])
 
@@ -67,6 +72,18 @@ def taken(results: Iterable[Result], assignment: str) -> Taken:
 def points_in(exercises: Iterable[ExerciseResult]) -> float:
     """The points of some exercises."""
     return sum(float(exercise.score or 0) for exercise in exercises)
+
+
+def rest_share(part: AssignmentResult, exercise: str) -> float:
+    """The share of the points in an assignment's other exercises; 0 where these are worth none.
+
+    Args:
+        part: the assignment, with exercises that count.
+        exercise: the id of the one that is left out.
+    """
+    others = [one for one in part.exercises if one.id != exercise]
+    most = sum(one.max_score for one in others)
+    return points_in(others) / most if most else 0.0
 
 
 def checks_of(parts: Taken, exercise: str) -> Iterator[CheckFigures]:
@@ -77,12 +94,12 @@ def checks_of(parts: Taken, exercise: str) -> Iterator[CheckFigures]:
         exercise: the id of the exercise.
     """
     found: dict[str, CheckFigures] = {}
-    for student, part, total in parts:
+    for student, part, _total in parts:
         for one in (e for e in part.exercises if e.id == exercise):
             for check in one.checks:
                 figures = found.setdefault(check.id, CheckFigures(check, one.name))
                 figures.passed[student] = float(check.outcome is Outcome.PASSED)
-                figures.rest[student] = total - points_in([one])
+                figures.rest[student] = rest_share(part, exercise)
     return iter(found.values())
 
 

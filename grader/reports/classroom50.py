@@ -8,8 +8,8 @@ from typing import Any
 from grader.core.files import OutputFile, file_name
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Course
-from grader.feedback.outcomes import details, status_words
-from grader.grading.results import for_student
+from grader.judging.outcomes import details, status_words
+from grader.judging.results import for_student
 from grader.reports.base import (
     Checked,
     CheckedWork,
@@ -58,7 +58,7 @@ def classroom50(
     tests = [
         _test(exercise, whole_exercises(assignment)[exercise.id], assignment)
         for assignment in result.assignments
-        for exercise in assignment.exercises
+        for exercise in assignment.counting
     ]
     record = {
         "schema": SCHEMA,

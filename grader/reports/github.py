@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING
 
 from grader.core.files import OutputFile, file_name
 from grader.core.language import _, listed, paragraph
-from grader.core.records import CheckResult, CodeLocation, ExerciseResult, Outcome, Result
+from grader.core.records import (
+    AssignmentResult,
+    CheckResult,
+    CodeLocation,
+    ExerciseResult,
+    Outcome,
+    Result,
+)
 from grader.core.text import escaped, location_words
-from grader.feedback.outcomes import (
+from grader.judging.outcomes import (
     EMOJI,
     WORDS,
     check_head,
@@ -22,7 +29,7 @@ from grader.feedback.outcomes import (
     reported_checks,
     status_words,
 )
-from grader.grading.results import for_student, points
+from grader.judging.results import for_student, points
 from grader.reports.base import Checked, CheckedWork, GradedClass, score_line, shown
 from grader.submissions.protected_files import Change, Protection
 
@@ -87,11 +94,15 @@ def _environment() -> "Environment":
     made.filters = {
         **made.filters,
         **{filter_.__name__: filter_ for filter_ in (words, code, fenced, was, location, *said)},
-        "points": lambda one: out_of(shown(points(one.score)), one.max_score),
+        "points": lambda one: "–" if one.is_exempt else _points(one),
         "names": lambda names: listed(f"`{name}`" for name in names),
         "emoji": lambda check: EMOJI[check.outcome],
     }
     return made
+
+
+def _points(one: AssignmentResult | ExerciseResult) -> str:
+    return out_of(shown(points(one.score)), one.max_score)
 
 
 def words(text: str) -> str:

@@ -11,9 +11,9 @@ from grader.classes.rows import row_of
 from grader.core.files import OutputFile, table
 from grader.core.records import Result
 from grader.course.course import Assignment, Course
-from grader.grading.results import points
+from grader.intake.roster import Enrolled
+from grader.judging.results import points
 from grader.reports.base import Checked, CheckedWork, GradedClass
-from grader.submissions.roster import Enrolled
 
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 EXCUSED = "EX"

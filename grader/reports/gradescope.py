@@ -11,8 +11,8 @@ from typing import Any
 from grader.core.files import OutputFile, file_name
 from grader.core.language import N_, _, paragraph
 from grader.core.records import ExerciseResult, Result
-from grader.feedback.outcomes import details, status_words
-from grader.grading.results import for_student, points
+from grader.judging.outcomes import details, status_words
+from grader.judging.results import for_student, points
 from grader.reports.base import Checked, CheckedWork, GradedClass, score_line
 
 FILE = "results.json"
@@ -45,6 +45,7 @@ def gradescope(result: Result, *, preface: str = "") -> str | None:
         _test(f"{number}.{inner}", exercise)
         for number, assignment in enumerate(result.assignments, 1)
         for inner, exercise in enumerate(assignment.exercises, 1)
+        if exercise.counts
     ]
     notes = [f"{a.id}: {paragraph(a.notes)}" for a in result.assignments if a.notes]
     head = "\n".join(filter(None, [preface, score_line(result), *notes]))

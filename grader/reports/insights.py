@@ -1,5 +1,6 @@
 """What a class's results say together: what to teach again, and which exercises to look at."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -8,10 +9,13 @@ from fractions import Fraction
 from math import atanh, sqrt, tanh
 from statistics import StatisticsError, correlation
 
+from msgspec.structs import replace
+
 from grader.core.language import N_, _
 from grader.core.records import CheckResult, ExerciseResult, Mistake, Outcome, Result
 from grader.course.course import Course
-from grader.feedback.outcomes import ExerciseStatus, exercise_status
+from grader.judging.outcomes import ExerciseStatus, exercise_status
+from grader.reports.check_figures import rest_share
 
 TEACH_AGAIN = Fraction(1, 5)
 """From this share of a class on, a mistake is to be taught again."""
@@ -40,14 +44,19 @@ class Misunderstood:
         exercise: the full id of the exercise.
         students: who certainly made it.
         perhaps: for whom it is one of several that look the same.
-        share: of those who handed in something.
+        of: how many handed in the exercise's assignment, and it counts for them.
     """
 
     mistake: Mistake
     exercise: str
     students: tuple[str, ...]
     perhaps: tuple[str, ...]
-    share: Fraction
+    of: int
+
+    @property
+    def share(self) -> Fraction:
+        """Of those who handed in the assignment."""
+        return Fraction(len(self.students), self.of)
 
     @property
     def percent(self) -> int:
@@ -117,10 +126,11 @@ def misunderstood(results: Iterable[Result]) -> list[Misunderstood]:
     mistakes: dict[str, tuple[Mistake, str]] = {}
     sure: dict[str, list[str]] = {}
     unsure: dict[str, list[str]] = {}
-    count = 0
+    having = Counter[str]()
     for result in results:
-        count += result.submitted
-        for exercise in result.exercises:
+        counting = [exercise for part in result.assignments for exercise in part.counting]
+        having.update(exercise.id for exercise in counting)
+        for exercise in counting:
             for finding in exercise.findings:
                 found = sure if len(finding.candidates) == 1 else unsure
                 for mistake in finding.candidates:
@@ -132,7 +142,7 @@ def misunderstood(results: Iterable[Result]) -> list[Misunderstood]:
             exercise=exercise_id,
             students=tuple(dict.fromkeys(sure.get(id_, ()))),
             perhaps=tuple(dict.fromkeys(unsure.get(id_, ()))),
-            share=Fraction(len(set(sure.get(id_, ()))), count),
+            of=having[exercise_id],
         )
         for id_, (mistake, exercise_id) in mistakes.items()
     ]
@@ -147,19 +157,23 @@ class Alike:
         what: the exception, or what should have held.
         exercises: the full ids, in the order in which they were met.
         example: what one of the students reads.
+        of: how many handed in any of these.
     """
 
     what: str
     exercises: tuple[str, ...]
     students: tuple[str, ...]
     example: str
+    of: int
 
 
 def alike(results: Iterable[Result]) -> list[Alike]:
     """What several have in common beyond the known mistakes, the most frequent first."""
     found: dict[object, list[tuple[str, str, CheckResult]]] = {}
+    having: dict[str, set[str]] = {}
     for result in results:
-        for exercise in result.exercises:
+        for exercise in (one for part in result.assignments for one in part.counting):
+            having.setdefault(exercise.id, set()).add(result.student)
             failed = (check for check in exercise.checks if check.outcome is Outcome.FAILED)
             first = next(failed, None)
             if first is None or exercise.findings or not (first.raised or first.picture):
@@ -173,6 +187,7 @@ def alike(results: Iterable[Result]) -> list[Alike]:
             exercises=tuple(dict.fromkeys(id_ for _, id_, _ in entries)),
             students=tuple(dict.fromkeys(student for student, _, _ in entries)),
             example=entries[0][2].message,
+            of=len(set().union(*(having[id_] for _, id_, _ in entries))),
         )
         for entries in found.values()
     ]
@@ -185,10 +200,10 @@ def exercise_insights(results: Sequence[Result], course: Course) -> list[Exercis
     decided = [result for result in results if result.submitted and result.score is not None]
     rows: dict[str, list[tuple[ExerciseResult, float]]] = {id_: [] for id_ in course.exercises}
     for assignment in (part for result in decided for part in result.assignments):
-        points = [float(exercise.score or 0) for exercise in assignment.exercises]
-        for exercise, own in zip(assignment.exercises, points, strict=True):
+        part = replace(assignment, exercises=assignment.counting)
+        for exercise in part.exercises:
             if exercise.id in rows:
-                rows[exercise.id].append((exercise, sum(points) - own))
+                rows[exercise.id].append((exercise, rest_share(part, exercise.id)))
     return [_insight(id_, one.points, rows[id_]) for id_, one in course.exercises.items()]
 
 

@@ -19,6 +19,7 @@ from grader.reports.check_figures import (
     decided,
     number,
     points_in,
+    rest_share,
     taken,
 )
 from grader.reports.sections import SECTIONS, section_rows
@@ -52,16 +53,18 @@ def grade(run: GradedClass) -> Iterator[OutputFile]:
 
 def _items(course: Course, found: dict[str, Taken]) -> Iterator[Sequence[object]]:
     for id_, parts in found.items():
-        totals = [points for _, _, points in parts]
         for exercise in course.by_id[id_].exercises:
-            scores = [
-                points_in(e for e in part.exercises if e.id == exercise.id) for _, part, _ in parts
+            having = [
+                (points_in([e]), total, rest_share(part, e.id))
+                for _, part, total in parts
+                for e in part.exercises
+                if e.id == exercise.id
             ]
+            scores, totals, rest = ([one[n] for one in having] for n in range(3))
             shares = [score / exercise.points if exercise.points else 0.0 for score in scores]
-            rest = [total - score for total, score in zip(totals, scores, strict=True)]
             nominal = exercise.points / (course.by_id[id_].max_score or 1)
             yield (
-                *(id_, exercise.name, "", "", exercise.points, len(parts), *_fifths(shares)),
+                *(id_, exercise.name, "", "", exercise.points, len(scores), *_fifths(shares)),
                 *(number(correlated(shares, rest)), number(effective_weight(scores, totals))),
                 number(nominal),
             )
@@ -97,15 +100,22 @@ def effective_weight(scores: Sequence[float], totals: Sequence[float]) -> float 
 
 
 def _reliability(course: Course, results: Sequence[Result]) -> Iterator[Sequence[object]]:
+    """A row for each assignment and for the course, of those who have a score in all of it.
+
+    Of the course only what anybody handed in is looked at.
+    """
+    known = [
+        {e.id: float(e.score) for e in r.exercises if e.counts and e.score is not None}
+        for r in results
+    ]
+    begun = [
+        a for a in course.assignments if any(e.id in one for e in a.exercises for one in known)
+    ]
     for assignment in (*course.assignments, None):
-        ids = [e.id for a in course.assignments if assignment in (a, None) for e in a.exercises]
-        scores = [
-            {e.id: float(e.score or 0) for e in result.exercises}
-            for result in results
-            if assignment is None
-            or any(p.id == assignment.id and p.read_from for p in result.assignments)
-        ]
-        totals = [sum(one.get(id_, 0.0) for id_ in ids) for one in scores]
+        among = begun if assignment is None else [assignment]
+        ids = [e.id for one in among for e in one.exercises]
+        scores = [one for one in known if ids and one.keys() >= {*ids}]
+        totals = [sum(one[id_] for id_ in ids) for one in scores]
         yield (
             *(assignment.id if assignment else "the course", len(ids), len(scores)),
             number(fmean(totals) if totals else None),
@@ -131,8 +141,7 @@ def _mistakes(assignments: Iterable[Taken]) -> Iterator[Sequence[object]]:
                 if any(e.id == id_ and mistake in e.misconceptions for e in part.exercises)
             }
             for student, part, _ in parts:
-                others = [e for e in part.exercises if e.id != id_]
-                if most := sum(e.max_score for e in others):
-                    rest[student in who].append(points_in(others) / most)
+                if any(e.max_score for e in part.exercises if e.id != id_):
+                    rest[student in who].append(rest_share(part, id_))
             means = [number(fmean(rest[has]) if rest[has] else None) for has in (True, False)]
             yield id_, mistake, kind, len(who), number(len(who) / len(parts)), *means

@@ -8,8 +8,8 @@ from grader.core.files import OutputFile, file_name
 from grader.core.language import _
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
 from grader.core.text import location_words
-from grader.feedback.outcomes import WORDS, judged_with, mistake_lines
-from grader.grading.results import for_student, points
+from grader.judging.outcomes import WORDS, judged_with, mistake_lines, status_words
+from grader.judging.results import for_student, points
 from grader.reports.base import Checked, CheckedWork, GradedClass, shown
 
 FILE = "junit.xml"
@@ -48,6 +48,8 @@ def junit(result: Result) -> str:
 
 def _suite(assignment: AssignmentResult) -> Xml.Element:
     cases = [_case(e, check) for e in assignment.exercises for check in e.checks]
+    if not assignment.counts:
+        cases = [_skipped(e) for e in assignment.exercises]
     cases = cases or [_nothing(assignment)]
     seconds = sum(check.duration_s for check in assignment.checks)
     suite = Xml.Element("testsuite", {"name": assignment.id, **_counts(cases)})
@@ -72,7 +74,9 @@ def _counts(cases: list[Xml.Element]) -> dict[str, str]:
 def _facts(assignment: AssignmentResult) -> dict[str, str]:
     """What JUnit itself does not hold: scores, named mistakes, notes."""
     facts = {
-        "score": "" if assignment.score is None else str(points(assignment.score)),
+        "score": str(points(assignment.score))
+        if assignment.score is not None and assignment.counts
+        else "",
         "max_score": str(assignment.max_score),
         "read_from": assignment.read_from,
         **{f"note {number}": note for number, note in enumerate(assignment.notes, 1)},
@@ -98,6 +102,13 @@ def _case(exercise: ExerciseResult, check: CheckResult) -> Xml.Element:
         found.text = _text(place + check.message)
     elif check.message:
         Xml.SubElement(case, "system-out").text = _text(check.message)
+    return case
+
+
+def _skipped(exercise: ExerciseResult) -> Xml.Element:
+    """An exercise that has no score, which is not a zero."""
+    case = Xml.Element("testcase", {"name": status_words(exercise), "classname": exercise.id})
+    Xml.SubElement(case, "skipped", {"message": status_words(exercise)})
     return case
 
 

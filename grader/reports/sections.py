@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
+from grader.intake.roster import Enrolled
 from grader.reports.check_figures import CheckFigures, number
-from grader.submissions.roster import Enrolled
 
 SECTIONS = (
     *("assignment", "exercise", "check", "visibility", "column", "group"),

@@ -89,8 +89,9 @@ def _watch() -> None:
     while True:
         time.sleep(LOOK_EVERY_SECONDS)
         with _lock:
-            for thread in [t for t, deadline in _deadlines.items() if deadline.is_over()]:
-                del _deadlines[thread]
+            deadlines = [*_deadlines.items()]  # other threads add and remove their own
+            for thread in [t for t, deadline in deadlines if deadline.is_over()]:
+                _deadlines.pop(thread, None)
                 _end(thread)
 
 

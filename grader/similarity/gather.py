@@ -10,9 +10,9 @@ from grader.classes.records import Records
 from grader.core.errors import UsageError
 from grader.core.processes import spread
 from grader.course.course import Course
+from grader.intake.read import read_submissions
 from grader.similarity.traces import Given, Work, work_of
 from grader.submissions.faults import FAULTS, in_words
-from grader.submissions.intake import read_submissions
 from grader.submissions.submission import read_submission
 
 

@@ -38,11 +38,11 @@ from grader.submissions.file_names import (
     is_own_folder,
     plain_name,
 )
+from grader.submissions.moments import handed_in_at
 from grader.submissions.notebooks import MAX_CODE_CHARACTERS
 from grader.submissions.payload import MOST_IN_ALL
 from grader.submissions.reading_room import MOST_CODE
 from grader.submissions.source_file import SourceFile, has_own, has_stub, most_bytes, source_of
-from grader.submissions.timestamps import handed_in_at
 
 SIZE = 16
 """Bytes of a digest."""
@@ -363,7 +363,7 @@ class _Digester:
         """A file's text, for the names in it, as Python reads them: maybe with more than code."""
         if file not in self.texts:
             data = file.data
-            is_plain = data.isascii() and not coding_line(data)
+            is_plain = _is_plain(data)
             if is_plain and _is_notebook(file):
                 is_plain = not any(escape in data for escape in self.escapes)
             self.texts[file] = data if is_plain else _plain(self._source(file).text)
@@ -426,6 +426,17 @@ class _Digester:
 
     def _is_link(self, id_: str, inner: str) -> bool:
         return self.listing.folders.get(id_, {}).get(inner, False)
+
+
+def _is_plain(data: bytes) -> bool:
+    """Whether bytes are as Python reads names in them."""
+    if coding_line(data):
+        return False
+    if data.isascii():
+        return True
+    with suppress(ValueError):
+        return unicodedata.is_normalized("NFKC", data.decode())
+    return False
 
 
 def _is_notebook(file: _File) -> bool:

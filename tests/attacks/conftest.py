@@ -20,14 +20,15 @@ from zlib import crc32
 
 import pytest
 
-from grader.checks import collect
+from grader.classes.worker import grade_student
 from grader.core import records
 from grader.core.records import Outcome, Result
 from grader.course.course import load_course
-from grader.grading import scoring, submission_grader
-from grader.grading.results import to_json
-from grader.grading.submission_grader import SubmissionGrader, full_grader
-from grader.classes.worker import grade_student
+from grader.intake import folders as student_folders
+from grader.intake.folders import Student
+from grader.judging import collect, scoring, submission_grader
+from grader.judging.results import to_json
+from grader.judging.submission_grader import SubmissionGrader, full_grader
 from grader.sandbox import (
     failures,
     loader,
@@ -41,8 +42,6 @@ from grader.sandbox import (
 )
 from grader.sandbox.syscall_table import DENIED, column
 from grader.sessions.launchers import Seal, WarmParent, default_launcher
-from grader.submissions import student_folders
-from grader.submissions.student_folders import Student
 from grader.testing import judge
 
 SEED = "4820771193654"

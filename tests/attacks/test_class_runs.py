@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
+from grader.judging.class_run import ClassRun
 
-from grader.course.course import load_course
-from grader.grading.class_run import ClassRun
 from grader.classes.worker import Worker, grade_student
+from grader.course.course import load_course
+from grader.intake.folders import Student
 from grader.sessions.launchers import WarmParent
-from grader.submissions.student_folders import Student
 
 HANGS = "{}\n\ndef double(x):\n    import collections, itertools\n    collections.deque(itertools.repeat(0), maxlen=0)\n"
 
@@ -34,10 +34,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, {root!r})
-from grader.submissions.student_folders import Student
+from grader.intake.folders import Student
 from grader.classes.worker import grade_student
 from grader.course.course import load_course
-from grader.grading.submission_grader import full_grader
+from grader.judging.submission_grader import full_grader
 from grader.sessions.launchers import Seal, WarmParent
 
 course = load_course(Path({course!r}))
@@ -161,7 +161,7 @@ def test_an_unforeseen_exception_costs_one_result_and_not_the_run(
     outside, grader, seal, tmp_path, monkeypatch
 ):
     """Whatever a submission makes the grader stumble over, the class goes on."""
-    from grader.grading import worker
+    from grader.judging import worker
 
     graded = worker.outcomes
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.checks.collect import FILES, FIXTURES, MARKS, describe_check
-from grader.checks.fixtures import CheckEnvironment, Fixtures, live_environment
-from grader.checks.modules import load
 from grader.course.check_helpers import imported_helpers
 from grader.course.course import load_course
+from grader.judging.collect import FILES, FIXTURES, MARKS, describe_check
+from grader.judging.fixtures import CheckEnvironment, Fixtures, live_environment
+from grader.judging.modules import load
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
 from grader.testing.lookup import SubmissionHandle

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import torch
 
-from grader.checks.fixtures import read_solutions
 from grader.course.course import load_course
-from grader.grading.seal_probe import sealed_launcher
-from grader.grading.submission_grader import Scope, full_grader, grade
+from grader.judging.fixtures import read_solutions
+from grader.judging.seal_probe import sealed_launcher
+from grader.judging.submission_grader import Scope, full_grader, grade
 from grader.sandbox.wire import Frame
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession

@@ -28,11 +28,10 @@ from wrong_answers import Sample, samples
 from grader.authoring.mutate import SEEDS
 from grader.authoring.replay import Exchange, HeardSession, are_same, differ_elsewhere
 from grader.authoring.validate import LEAST_SEPARATION
-from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.records import Finding, Outcome, Visibility
 from grader.course.course import Course, Exercise, load_course
 from grader.course.misconceptions import Misconception
-from grader.feedback.diagnosis import (
+from grader.judging.diagnosis import (
     ATOL,
     Fingerprint,
     Traces,
@@ -40,8 +39,9 @@ from grader.feedback.diagnosis import (
     fingerprint,
     trace_distance,
 )
-from grader.grading.known_mistakes import LiveMistakes, findings, traces
-from grader.grading.submission_grader import Scope, SubmissionGrader, with_live_mistakes
+from grader.judging.known_mistakes import LiveMistakes, findings, traces
+from grader.judging.run import Check, CheckRecord, outcome_of
+from grader.judging.submission_grader import Scope, SubmissionGrader, with_live_mistakes
 from grader.sandbox.wire import Frame, Unpacker
 from grader.submissions.submission import Submission
 from grader.testing.judge import Mismatch

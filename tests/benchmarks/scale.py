@@ -35,17 +35,17 @@ from msgspec.structs import replace
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from grader.judging.class_run import Done  # noqa: E402
+
+from grader.classes.process_pool import grade_locally  # noqa: E402
+from grader.classes.rows import read_record, records_in  # noqa: E402
+from grader.classes.run_settings import RunSettings  # noqa: E402
 from grader.cli import grade as grade_command  # noqa: E402
 from grader.cli.commands import cli  # noqa: E402
 from grader.core.records import Outcome, Result  # noqa: E402
 from grader.course.course import Assignment, Course, load_course  # noqa: E402
 from grader.course.misconceptions import read_misconceptions  # noqa: E402
-from grader.classes.rows import read_record, records_in  # noqa: E402
-from grader.grading.class_run import Done  # noqa: E402
-from grader.classes.process_pool import grade_locally  # noqa: E402
-from grader.grading.results import converter  # noqa: E402
-from grader.classes.run_settings import RunSettings  # noqa: E402
-from grader.submissions.student_folders import Student  # noqa: E402
+from grader.intake.folders import Student  # noqa: E402
 from tests.support.copied_class import Style  # noqa: E402
 
 ATTEMPTS = 5

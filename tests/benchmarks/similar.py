@@ -17,8 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from grader.course.course import load_course  # noqa: E402
 from grader.classes.rows import records_in  # noqa: E402
+from grader.course.course import load_course  # noqa: E402
 from grader.similarity.gather import gather  # noqa: E402
 from grader.similarity.pairs import find_pairs  # noqa: E402
 from tests.support.copied_class import ASSIGNMENTS, copied_class  # noqa: E402

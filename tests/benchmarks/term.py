@@ -27,9 +27,9 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from grader.classes.rows import read_record, records_in  # noqa: E402
 from grader.course.course import Course, load_course  # noqa: E402
 from grader.course.misconceptions import read_misconceptions  # noqa: E402
-from grader.classes.rows import read_record, records_in  # noqa: E402
 from tests.support.copied_class import ASSIGNMENTS, CopiedClass, Style, copied_class  # noqa: E402
 
 DUE = {

@@ -17,8 +17,8 @@ from grader.authoring.knowing_nothing import OneAtATime
 from grader.authoring.validate import Report, validate
 from grader.core.records import ExerciseResult
 from grader.course.course import MANIFEST, Course, load_course
-from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
-from grader.grading.submission_grader import (
+from grader.judging.known_mistakes import LiveMistakes, RecordedMistakes
+from grader.judging.submission_grader import (
     ALL_CHECKS,
     VISIBLE_CHECKS,
     Scope,

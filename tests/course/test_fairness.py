@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.checks.fixtures import CheckEnvironment, live_environment
 from grader.core.records import Outcome, Result
 from grader.course.course import Assignment, Course, Exercise
-from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
-from grader.grading.submission_grader import Scope, SubmissionGrader, grade
+from grader.judging.fixtures import CheckEnvironment, live_environment
+from grader.judging.known_mistakes import LiveMistakes, RecordedMistakes
+from grader.judging.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.submission import Submission, read_submission

@@ -9,8 +9,8 @@ import pytest
 from grader.cli.render import exercise_sign
 from grader.core.records import Outcome
 from grader.course.course import Course, load_course
-from grader.feedback.outcomes import checks_passed, shown_checks, status_words
-from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
+from grader.judging.outcomes import checks_passed, shown_checks, status_words
+from grader.judging.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.checks.fixtures import live_environment
 from grader.core.records import AssignmentResult, Outcome
 from grader.course.course import Course, load_course
-from grader.grading.known_mistakes import RecordedMistakes
-from grader.grading.submission_grader import Scope, SubmissionGrader, grade
+from grader.judging.fixtures import live_environment
+from grader.judging.known_mistakes import RecordedMistakes
+from grader.judging.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
 

@@ -9,14 +9,14 @@ import pytest
 import torch
 
 from grader.authoring.mutants import mutants
-from grader.checks.collect import collect
-from grader.checks.fixtures import CheckEnvironment, read_solutions
 from grader.core.errors import CourseError
 from grader.core.records import Visibility
 from grader.course.course import Course, load_course
 from grader.course.misconceptions import edited, read_misconceptions
 from grader.course.printed_tensors import Ledger
-from grader.grading.known_mistakes import LiveMistakes
+from grader.judging.collect import collect
+from grader.judging.fixtures import CheckEnvironment, read_solutions
+from grader.judging.known_mistakes import LiveMistakes
 from grader.release.recorder import record
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.reference_sessions import RecordingSession

@@ -17,16 +17,16 @@ import pytest
 import torch
 from nbformat import v4
 
-from grader.checks.fixtures import live_environment
+from grader.classes.worker import grade_student
 from grader.core.records import Outcome, Result
 from grader.course.course import Assignment, Course
-from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
-from grader.grading.results import to_json
-from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader, grade
-from grader.classes.worker import grade_student
+from grader.intake.folders import read_class
+from grader.judging.fixtures import live_environment
+from grader.judging.known_mistakes import LiveMistakes, RecordedMistakes
+from grader.judging.results import to_json
+from grader.judging.submission_grader import Scope, SubmissionGrader, full_grader, grade
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
-from grader.submissions.student_folders import read_class
 from grader.submissions.submission import read_submission
 
 pytestmark = pytest.mark.xdist_group("same scores")
@@ -255,9 +255,9 @@ import os
 import sys
 from pathlib import Path
 
-from grader.grading import submission_grader
+from grader.judging import submission_grader
 from grader.course.course import load_course
-from grader.grading.results import to_json
+from grader.judging.results import to_json
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import ForkedParent, default_launcher
 from grader.sessions.in_process import InProcessSession

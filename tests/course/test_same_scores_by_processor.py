@@ -12,8 +12,8 @@ from torch.nn import functional
 from grader.core.records import Outcome
 from grader.course.course import Course, Exercise
 from grader.course.printed_tensors import Ledger
-from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
-from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader, grade
+from grader.judging.known_mistakes import LiveMistakes, RecordedMistakes
+from grader.judging.submission_grader import Scope, SubmissionGrader, full_grader, grade
 from grader.release.other_processor import other_processor
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from grader.checks.answer_cache import AnswerCache
-from grader.grading.known_mistakes import RecordedMistakes
-from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader, outcomes
+from grader.judging.answer_cache import AnswerCache
+from grader.judging.known_mistakes import RecordedMistakes
+from grader.judging.submission_grader import Scope, SubmissionGrader, full_grader, outcomes
 from grader.sessions.child import ChildSession
 from grader.submissions.submission import read_submission
 

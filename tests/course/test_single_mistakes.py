@@ -9,7 +9,7 @@ from single_mistakes import BEGIN, END, HEAD, costs, faults, row
 
 from grader.course.builds_on import builds_on
 from grader.course.course import load_course
-from grader.grading.submission_grader import full_grader
+from grader.judging.submission_grader import full_grader
 
 COURSE = load_course(Path(__file__).parents[2])
 IDS = [assignment.id for assignment in COURSE.assignments]

@@ -25,6 +25,7 @@ from grader.authoring.translations import (
     kit_messages,
     updated,
 )
+from grader.classes.rows import row_of
 from grader.cli.render import print_check
 from grader.cli.tables import class_table
 from grader.core import language
@@ -40,8 +41,7 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Course, load_course
-from grader.feedback.outcomes import summary_line
-from grader.classes.rows import row_of
+from grader.judging.outcomes import summary_line
 from grader.release.catalogs import (
     domain_folder,
     mo_bytes,

@@ -2,12 +2,12 @@
 
 import pytest
 
-from grader.checks.collect import collect
 from grader.core.errors import CourseError
 from grader.core.records import Visibility
 from grader.course.course import load_course
 from grader.course.hints import read_hints
 from grader.course.misconceptions import read_misconceptions
+from grader.judging.collect import collect
 from grader.release.solution_cells import read_solution
 
 pytestmark = pytest.mark.slow

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.checks.fixtures import CheckEnvironment, live_environment, read_solutions
-from grader.checks.views import ViewRun, Views, load_views
 from grader.core.views import HeatMap, ViewResult
 from grader.course.course import Course, load_course
+from grader.judging.fixtures import CheckEnvironment, live_environment, read_solutions
+from grader.judging.views import ViewRun, Views, load_views
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission, read_submission
 from grader.testing.lookup import SubmissionHandle

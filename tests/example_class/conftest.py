@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grader.judging.class_run import ClassRun, Done
 
+from grader.classes.rows import Row
+from grader.classes.run_settings import RunSettings
+from grader.classes.workers import new_worker
 from grader.core.records import Result
 from grader.course.course import Course, load_course
-from grader.classes.rows import Row
-from grader.grading.class_run import ClassRun, Done
-from grader.grading.results import from_json
-from grader.classes.run_settings import RunSettings
-from grader.grading.seal_probe import examine
-from grader.classes.workers import new_worker
-from grader.submissions.roster import read_roster
-from grader.submissions.student_folders import Student, read_class
+from grader.intake.folders import Student, read_class
+from grader.intake.roster import read_roster
+from grader.judging.results import from_json
+from grader.judging.seal_probe import examine
 
 collect_ignore = ["submissions"]
 

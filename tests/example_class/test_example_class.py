@@ -9,8 +9,8 @@ import pytest
 from golden_results import golden_exercise
 
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
-from grader.submissions.roster import read_roster
-from grader.submissions.student_folders import read_class
+from grader.intake.folders import read_class
+from grader.intake.roster import read_roster
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("example class")]
 

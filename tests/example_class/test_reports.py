@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.core.records import Outcome, Visibility
-from grader.grading.results import points
+from grader.judging.results import points
 from grader.reports.base import GradedClass
 from grader.reports.registry import GRADE_REPORTS
 from grader.reports.registry import graded as reported

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.submissions.roster import read_roster
-from grader.submissions.student_folders import read_class
+from grader.intake.folders import read_class
+from grader.intake.roster import read_roster
 
 HERE = Path(__file__).parent
 STUDENTS = [

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from grader.judging.journal import JOURNAL
 
 from grader.classes.rows import SUMMARY
-from grader.grading.journal import JOURNAL
-from grader.grading.results import from_json, points
 from grader.classes.schemas import schema
+from grader.judging.results import from_json, points
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("example class")]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.course.course import Course, Exercise, Limits, load_course
-from grader.grading.seal_probe import sealed_launcher
+from grader.judging.seal_probe import sealed_launcher
 from grader.release.stubs import generate
 from grader.sandbox.loader import Loader, Opened
 from grader.sandbox.servant import Servant

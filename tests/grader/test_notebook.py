@@ -17,12 +17,12 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from grader import notebook
-from grader.checks.collect import collect as really
-from grader.checks.run import Check
 from grader.core.errors import GraderError
 from grader.core.records import Result
 from grader.course.course import Course, load_course
-from grader.grading.submission_grader import VISIBLE_CHECKS, Scope
+from grader.judging.collect import collect as really
+from grader.judging.run import Check
+from grader.judging.submission_grader import VISIBLE_CHECKS, Scope
 from grader.notebook import (
     Kernel,
     StopError,
@@ -362,7 +362,7 @@ def test_the_checks_of_a_notebook_are_collected_once(
         asked.append([*exercises])
         return really(course, exercises, *more)
 
-    monkeypatch.setattr("grader.grading.submission_grader.collect", collect)
+    monkeypatch.setattr("grader.judging.submission_grader.collect", collect)
     try:
         with closing(notebook._grader(course_copy, "02_mixture")) as grader:
             ids = {

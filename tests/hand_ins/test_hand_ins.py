@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 from golden_results import golden_exercise
 
+from grader.classes.worker import grade_student
 from grader.core.records import ExerciseResult, Outcome, Result
 from grader.course.course import load_course
-from grader.grading.known_mistakes import RecordedMistakes
-from grader.grading.seal_probe import launcher_as_graded
-from grader.grading.submission_grader import full_grader
-from grader.classes.worker import grade_student
+from grader.intake.folders import Student
+from grader.intake.read import read_submissions
+from grader.judging.known_mistakes import RecordedMistakes
+from grader.judging.seal_probe import launcher_as_graded
+from grader.judging.submission_grader import full_grader
 from grader.sessions.launchers import default_launcher
-from grader.submissions.intake import read_submissions
-from grader.submissions.student_folders import Student
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hand-ins")]
 

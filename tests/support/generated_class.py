@@ -17,8 +17,8 @@ from grader.core.records import (
 )
 from grader.course.course import Assignment, Course, Exercise
 from grader.course.misconceptions import read_misconceptions
-from grader.feedback.picture_layout import SIGNS
-from grader.grading.scoring import exercise_score, total
+from grader.judging.picture_layout import SIGNS
+from grader.judging.scoring import exercise_score, total
 
 TITLES = (
     "The result has the shape of the scores.",

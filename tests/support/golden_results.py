@@ -3,7 +3,7 @@
 from typing import Any
 
 from grader.core.records import CheckResult, ExerciseResult, Outcome, Picture, Visibility
-from grader.grading.results import points
+from grader.judging.results import points
 
 
 def golden_exercise(exercise: ExerciseResult) -> dict[str, Any]:

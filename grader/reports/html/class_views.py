@@ -8,8 +8,8 @@ from grader.core.language import _, listed, ngettext
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.core.text import clean
 from grader.course.course import Course
-from grader.feedback.outcomes import ExerciseStatus, exercise_status, status_words
-from grader.grading.results import has_something, points
+from grader.judging.outcomes import ExerciseStatus, exercise_status, status_words
+from grader.judging.results import has_something, points
 from grader.reports.attempts import Stuck, stuck
 from grader.reports.html.views import percent
 
@@ -56,7 +56,7 @@ def first_to_look_at(results: Sequence[Result], course: Course) -> tuple[First, 
         First(
             _("Nothing handed in"),
             _("They have no score, which is not a zero."),
-            tuple((r.student, "") for r in results if not r.submitted),
+            tuple((r.student, "") for r in results if not (r.submitted or r.is_exempt)),
         ),
     )
     return tuple(group for group in groups if group.students)
@@ -81,7 +81,7 @@ def _reason(result: Result) -> str:
 def _unfound(result: Result) -> str:
     """Why nothing was found in a file, for the first assignment where it is so; "" for none."""
     for assignment in result.assignments:
-        if assignment.checks and not has_something(assignment):
+        if assignment.counts and assignment.checks and not has_something(assignment):
             # A message's first line says what is not defined, the second why.
             told = [text.splitlines()[0] for text in assignment.file_failures[:1]]
             told += assignment.notes[:1]
@@ -134,19 +134,31 @@ CSS = {
     ExerciseStatus.UNTOUCHED: "n",
     ExerciseStatus.MISSING: "n",
     ExerciseStatus.UNDECIDED: "u",
+    ExerciseStatus.ABSENT: "n",
+    ExerciseStatus.EXEMPT: "n",
 }
+NO_POINTS = {ExerciseStatus.UNDECIDED: "?", ExerciseStatus.ABSENT: "", ExerciseStatus.EXEMPT: "–"}
+"""What stands on the map in place of points: a dot for what was handed in and not attempted."""
+
+
+def score_cell(result: Result) -> str:
+    """A total on the map: blank where nothing was handed in, "?" where it is undecided."""
+    if result.score is not None:
+        return f"{points(result.score)}"
+    if result.undecided:
+        return NO_POINTS[ExerciseStatus.UNDECIDED]
+    is_exempt = result.submitted or result.is_exempt
+    return NO_POINTS[ExerciseStatus.EXEMPT if is_exempt else ExerciseStatus.ABSENT]
 
 
 def _entry(exercise: ExerciseResult | None, result: Result) -> Entry:
     """The points where there is an attempt; a sign where there is none."""
     if exercise is None:
         return ("?", "u") if result.undecided else ("", "n")
-    if exercise.is_exempt:
-        return ("–", "n")
     one = exercise_status(exercise)
     css = CSS[one]
     if css in ("n", "u"):
-        return ("?" if css == "u" else "·", css)
+        return (NO_POINTS.get(one, "·"), css)
     if one is ExerciseStatus.PARTLY and exercise.score is not None:
         return (f"{exercise.score:.1f}".removesuffix(".0"), css)
     return (f"{points(exercise.score)}" if exercise.max_score else one.sign, css)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from grader.core.language import _, ngettext, paragraph
 from grader.core.records import Picture
-from grader.feedback.picture_layout import (
+from grader.judging.picture_layout import (
     Cell,
     Grid,
     axis_labels,

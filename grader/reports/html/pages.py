@@ -17,10 +17,10 @@ from grader.core.records import Picture, Result
 from grader.core.text import clean, display_width
 from grader.core.views import ViewResult
 from grader.course.course import Course
-from grader.feedback.outcomes import ExerciseStatus, out_of
-from grader.grading.results import for_student
+from grader.judging.outcomes import ExerciseStatus, out_of
+from grader.judging.results import for_student
 from grader.reports.attempts import tries_until_solved
-from grader.reports.html.class_views import first_to_look_at, students_map, tenths
+from grader.reports.html.class_views import first_to_look_at, score_cell, students_map, tenths
 from grader.reports.html.heatmap import figure
 from grader.reports.html.shown_views import view_figure
 from grader.reports.html.views import (
@@ -42,7 +42,7 @@ STUDENTS = "students"
 MOST_SHOWN = 8
 """How many mistakes, and names of students, are shown at once; the others are folded."""
 
-DONE = (ExerciseStatus.SOLVED, ExerciseStatus.UNDECIDED)
+DONE = (ExerciseStatus.SOLVED, ExerciseStatus.UNDECIDED, ExerciseStatus.EXEMPT)
 """Exercises with such a status leave their student nothing to do."""
 
 CODE = re.compile(r"`([^`\n]+)`")
@@ -153,6 +153,7 @@ def class_report(
         exercises=exercise_insights(results, course),
         tries=tries_until_solved(results, course),
         rows=students_map(results, course),
+        score_cell=score_cell,
         shown=MOST_SHOWN,
         address=address,
         known_names=names,

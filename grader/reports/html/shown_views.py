@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from grader.core.language import listed
 from grader.core.views import HeatMap, ViewResult
-from grader.feedback.picture_layout import Grid, map_grids
-from grader.feedback.view_words import look_words, setting_words
+from grader.judging.picture_layout import Grid, map_grids
+from grader.judging.view_words import look_words, setting_words
 from grader.reports.html.heatmap import LARGE, SMALL, WIDE, Panel, Sizes
 
 

@@ -12,7 +12,7 @@ from grader.core.language import _
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Visibility
 from grader.core.text import clean
 from grader.course.course import Course
-from grader.feedback.outcomes import (
+from grader.judging.outcomes import (
     SIGNS,
     UNJUDGED,
     WORDS,
@@ -24,7 +24,7 @@ from grader.feedback.outcomes import (
     shown_checks,
     status_words,
 )
-from grader.grading.results import points
+from grader.judging.results import points
 from grader.reports.html.heatmap import Figure, figure
 
 MOST_LINES = 20

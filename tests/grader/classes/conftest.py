@@ -11,7 +11,9 @@ from typing import ClassVar
 
 import pytest
 
-from grader.checks.collect import collect
+from grader.classes.records import open_records
+from grader.classes.run import ClassRun
+from grader.classes.store import STORE, Store
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -22,9 +24,8 @@ from grader.core.records import (
 )
 from grader.course.course import CHECKS, MANIFEST, load_course
 from grader.course.outcome_parts import outcome_parts
-from grader.classes.run import ClassRun
-from grader.classes.store import STORE, Store
-from grader.submissions.student_folders import Student
+from grader.intake.folders import Student
+from grader.judging.collect import collect
 
 STUDENTS = [f"student-{number:02}" for number in range(20)]
 IDS = ("01_scores", "02_mixture")
@@ -145,6 +146,10 @@ class Class:
         """Change an assignment's checks."""
         with (self.course / HIDDEN.format(assignment)).open("a") as file:
             file.write("HARDER = 1\n")
+
+    def results(self):
+        """Everybody's results, as they are written."""
+        return [*open_records(self.out).results()]
 
     def files(self):
         """What is written, by name; the store aside."""

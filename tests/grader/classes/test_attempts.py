@@ -9,20 +9,25 @@ from itertools import chain
 import pytest
 from msgspec.structs import replace
 
+from grader.classes.decisions import (
+    CheckDecision,
+    Decisions,
+    Exemption,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Whom,
+)
+from grader.classes.policies import Policy
+from grader.classes.records import open_records
+from grader.classes.run import ClassRun
 from grader.core import processes
 from grader.core.records import Outcome
 from grader.course.course import load_course
-from grader.grading.attempts import ClassAttempts, with_attempts
-from grader.classes.rows import read_results
-from grader.grading.class_run import ClassRun
-from grader.classes.decisions import Decisions, Exemption, Extension, Group, Whom
-from grader.grading.kept_outcomes import read_kept
-from grader.classes.never_lower import EarlierResults
-from grader.classes.personal import CheckDecision, LateDays, Override
-from grader.classes.policies import Policy
-from grader.submissions.intake import read_submissions
+from grader.intake.folders import Student
+from grader.intake.read import read_submissions
 from grader.submissions.moments import BY_FOLDER, BY_MOODLE, Moment
-from grader.submissions.student_folders import Student
 from tests.grader.classes.conftest import STUDENTS, Formula, Killed
 
 ADA, BO, *_OTHERS = STUDENTS
@@ -37,9 +42,9 @@ def several(make):
     """A class of two; one has three attempts, of which the second changes nothing."""
     run = make("out")
     for name in STUDENTS[2:]:
-        (run.folder / name / "scores.py").unlink()
-        (run.folder / name).rmdir()
-    (run.folder / ADA / "scores.py").unlink()
+        shutil.rmtree(run.folder / name)
+    for path in (run.folder / ADA).iterdir():
+        path.unlink()
     for stamp, text in zip(STAMPS, ("a", "a", "b"), strict=True):
         (run.folder / ADA / stamp).mkdir()
         (run.folder / ADA / stamp / "scores.py").write_text(f"# {text}\n", "utf-8")
@@ -49,10 +54,10 @@ def several(make):
         course = load_course(run.course)
         run.formula = Formula(course)
         with read_submissions(course, run.folder) as intake:
-            wanted = ClassRun(course, intake.students, run.out, seed="11", **options)
-            wanted, known = with_attempts(wanted, Policy(policy), grade or run.grade, run)
-            rows = wanted.carry_out(known, run).rows
-        return rows, read_results(run.out, rows)
+            options = {"seed": "11", "policy": Policy(policy), **options}
+            wanted = ClassRun(course, intake.students, run.out, **options)
+            run.result = wanted.carry_out(grade or run.grade, run)
+        return run.result.rows, run.results()
 
     run.again = grade
     return run
@@ -79,7 +84,7 @@ def test_each_attempt_is_graded_once(several):
     assert ",attempts,handed_in,graded\n" in table
     assert "by the folder's name" in table
     several.again("best", decisions=Decisions(exemptions=(Exemption(Whom(ADA), (EXERCISE,)),)))
-    assert said == ["1 student is scored from known outcomes: no code is run."]
+    assert said == []
 
 
 def test_dates_decide_anew_and_run_nothing(several):
@@ -114,35 +119,16 @@ def test_a_new_attempt_is_graded_alone(several):
     assert several.graded == Counter({ADA: 3, STUDENTS[1]: 1})
 
 
-def test_what_counts_is_found_once(several, monkeypatch):
-    """Again only for whom it may be something else, and the same comes out."""
-    found, outcomes = [], ClassAttempts.outcomes
-
-    def counted(self, student, *arguments):
-        found.append(student)
-        return outcomes(self, student, *arguments)
-
-    monkeypatch.setattr(ClassAttempts, "outcomes", counted)
+def test_another_policy_and_back_leaves_everything_as_it_was(several):
+    """No code is run for it."""
     several.again()
-    files = several.files()
-    found.clear()
-    several.again()
-    assert found == []
-    assert several.files() == files
-    several.again("best")
-    assert {*found} == {ADA}
-    several.again()
-    assert several.files() == files
-    found.clear()
-    path = several.out / "attempts" / "outcomes" / f"{ADA}.jsonl.gz"
-    path.write_bytes(b"something else")
-    several.again()
-    assert {*found} == {ADA}
-    found.clear()
-    (several.out / "attempts" / "choices.json").write_text('{"half', "utf-8")
-    several.again()
-    assert (found, several.graded) == ([ADA], Counter())
-    assert several.files() == files
+    files, store = several.files(), several.store()
+    for policy in Policy:
+        several.again(policy)
+        several.again()
+        assert several.graded == Counter()
+        assert several.files() == files
+    assert several.store() == store
 
 
 @pytest.mark.parametrize("policy", Policy)
@@ -162,17 +148,16 @@ def test_decisions_come_out_as_if_what_counts_were_found_anew(several, policy):
         Decisions(exemptions=(Exemption(Whom(ADA), (exercise,)),)),
         Decisions(overrides=((ADA, Override(exercise, 0.5, "seen")),)),
     ]
-    changed = 0
-    for step in chain.from_iterable((one, Decisions()) for one in steps):
+    changed, out = 0, several.out
+    for number, step in enumerate(chain.from_iterable((one, Decisions()) for one in steps)):
         before = _results_in(several)
         several.again(policy, decisions=step)
         found = _results_in(several)
         changed += found != before
-        for name in ("run.jsonl", "outcomes", "attempts/choices.json"):
-            path = several.out / name
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        several.out = out.with_name(f"fresh-{number}")
         several.again(policy, decisions=step)
         assert _results_in(several) == found
+        several.out = out
     assert changed > len(steps)
 
 
@@ -213,8 +198,8 @@ def test_times_of_a_platform_decide_what_is_late(make):
         times = (("", moment),) if day else ()
         students = [Student(ADA, run.folder / ADA, times=times)]
         wanted = ClassRun(course, students, run.out, seed="11", is_whole=False, **options)
-        rows = wanted.carry_out(run.grade, run).rows
-        (part, *_others) = read_results(run.out, rows)[0].assignments
+        wanted.carry_out(run.grade, run)
+        (part, *_others) = run.results()[0].assignments
         return part.notes, part.time_source, run.graded[ADA]
 
     said = "{} days late by Moodle's worksheet: {}0 percent taken off."
@@ -242,8 +227,8 @@ def test_a_groups_time_is_of_what_counts(make):
         run.formula = Formula(course)
         times = (("", Moment(datetime(2027, 2, day, tzinfo=UTC), BY_MOODLE)),)
         students = [Student(ADA, run.folder / ADA, times=times), Student(BO, run.folder / BO)]
-        rows = ClassRun(course, students, run.out, decisions=GROUP).carry_out(grade, run).rows
-        part = read_results(run.out, rows)[1].assignments[0]
+        ClassRun(course, students, run.out, decisions=GROUP).carry_out(grade, run)
+        part = run.results()[1].assignments[0]
         return part.handed_in_by, part.days_late, part.time_source, run.graded.total()
 
     assert late_days_of_bo(3) == (ADA, 2, BY_MOODLE, 2)
@@ -259,15 +244,14 @@ def test_an_undecided_attempt_is_told_and_graded_again(several):
                 found = _ended(found, Outcome.ERROR)
             yield student, found
 
-    said = []
-    several.planned = said.extend
     several.again(grade=failing)
-    assert said[0] == (
-        f"UNDECIDED, other attempts could not be judged: {ADA}, 01_scores, "
-        "2027-01-30T10:00:00+00:00. The same command grades them again."
+    moment = "2027-01-30T10:00:00+00:00"
+    assert several.result.open_attempts == (
+        *(f"{ADA}, 01_scores, {moment}", f"{ADA}, 02_mixture, {moment}"),
     )
     _rows, (ada, _other) = several.again()
     assert several.graded == Counter([ADA])
+    assert several.result.open_attempts == ()
     assert all(one.score is not None for one in ada.assignments[0].attempts)
 
 
@@ -315,28 +299,10 @@ def test_an_attempt_counts_for_a_group(first_is_right):
     assert {one.assignments[0].score for one in results} == {0}
 
 
-def test_what_may_count_is_no_result_yet(first_is_right):
-    """Stopped before it is one, the latest outcomes are those that were written."""
-    first_is_right.is_right()
-    kept = read_kept(first_is_right.out, ADA)
-    latest = [kept.heads[kept.latest(id_)] for id_ in ("01_scores", "02_mixture")]
-
-    def stopped(*_arguments):
-        raise Killed
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ClassRun, "carry_out", stopped)
-        with pytest.raises(Killed):
-            first_is_right.is_right("best")
-    after = read_kept(first_is_right.out, ADA)
-    assert len(after.heads) > len(kept.heads)
-    assert [after.heads[after.latest(head.assignment)] for head in latest] == latest
-
-
 def test_no_score_falls_by_another_attempt(first_is_right):
     """The earlier assignment stays, with the attempt that counted."""
     first_is_right.is_right("best")
-    earlier = EarlierResults(first_is_right.out)
+    earlier = open_records(first_is_right.out)
     (row, _other), (ada, _bo) = first_is_right.is_right("last", never_lower=earlier)
     assert first_is_right.graded == Counter()
     assert row.decided == ("kept 01_scores", "kept 02_mixture")

@@ -11,6 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from grader.classes.deciding import LateWork, days_to_spend, decided
+from grader.classes.decisions import (
+    CheckDecision,
+    Decisions,
+    Exemption,
+    ExerciseSet,
+    Extension,
+    LateDays,
+    Override,
+    Whom,
+)
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -20,12 +31,8 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
-from grader.classes.deciding import decided
-from grader.classes.decisions import Decisions, Exemption, ExerciseSet, Extension, Whom
-from grader.classes.late_days import LateWork, days_to_spend
-from grader.classes.personal import CheckDecision, LateDays, Override
-from grader.grading.results import for_student, from_json, to_json
-from grader.grading.scoring import late_factor, rounded, scored
+from grader.judging.results import for_student, from_json, to_json
+from grader.judging.scoring import late_factor, rounded, scored
 
 DUE = datetime(2027, 2, 1, tzinfo=UTC)
 IDS = ("01_a", "02_b", "03_c")
@@ -113,11 +120,16 @@ def result_of(outcomes, decisions):
     return decided(COURSE, outcomes, decisions.of(COURSE, "ada", ["all"]))
 
 
+def earned(outcomes, decisions):
+    """A student's score with decisions; nothing where everything is exempt, which has none."""
+    return result_of(outcomes, decisions).score or 0
+
+
 @given(HANDED_IN, DECISIONS, EXTENSIONS)
 def test_more_time_never_costs_points(outcomes, decisions, extension):
     """One more extension, whatever else was decided: no assignment's best total falls."""
     more = replace(decisions, extensions=(*decisions.extensions, extension))
-    assert result_of(outcomes, more).score >= result_of(outcomes, decisions).score
+    assert earned(outcomes, more) >= earned(outcomes, decisions)
 
 
 @given(HANDED_IN, DECISIONS, st.integers(1, 3))
@@ -126,7 +138,7 @@ def test_more_late_days_never_cost_points(outcomes, decisions, days):
     before = decisions.late_days or LateDays(0, 0)
     more = LateDays(before.budget + days, before.per_assignment + days)
     after = replace(decisions, late_days=more)
-    assert result_of(outcomes, after).score >= result_of(outcomes, decisions).score
+    assert earned(outcomes, after) >= earned(outcomes, decisions)
 
 
 @given(HANDED_IN | st.just(NOTHING), DECISIONS, st.randoms(use_true_random=False))
@@ -148,8 +160,11 @@ def test_scores_stay_between_nothing_and_all(outcomes, decisions):
     """Of exercises, assignments and the whole; and what is written is read back as it was."""
     result = result_of(outcomes, decisions)
     assert 0 <= result.max_score <= COURSE.max_score
-    for one in (*result.exercises, *result.assignments, *([result] if result.submitted else ())):
-        assert 0 <= one.score <= one.max_score
+    for one in (*result.exercises, *result.assignments, result):
+        assert one.score is None or 0 <= one.score <= one.max_score
+    for one in result.assignments:
+        assert (one.score is None) == one.is_missing
+    assert (result.score is None) == (not any(one.counts for one in result.assignments))
     undated = tuple(structs.replace(one, submitted_at=None) for one in result.assignments)
     assert from_json(to_json(result)) == structs.replace(result, assignments=undated)
 
@@ -159,7 +174,7 @@ def test_full_marks_for_a_check_never_cost_points(outcomes, decisions):
     """Neither do they give more than the exercise is worth."""
     more = replace(decisions, checks=tuple(CheckDecision(id_, True) for id_ in CHECKS))
     less = replace(decisions, checks=())
-    assert result_of(outcomes, more).score >= result_of(outcomes, less).score
+    assert earned(outcomes, more) >= earned(outcomes, less)
 
 
 @given(HANDED_IN | st.just(NOTHING))

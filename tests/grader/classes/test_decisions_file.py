@@ -4,14 +4,23 @@ from datetime import UTC, datetime
 
 import pytest
 
+from grader.classes.decisions import (
+    CheckDecision,
+    Decisions,
+    Exemption,
+    ExerciseSet,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Whom,
+)
+from grader.classes.decisions_file import Known, class_decisions, read_decisions
 from grader.core.errors import CourseError
 from grader.course.course import load_course
-from grader.classes.decisions import Decisions, Exemption, ExerciseSet, Extension, Group, Whom
-from grader.classes.decisions_file import Known, class_decisions, read_decisions
-from grader.classes.personal import CheckDecision, LateDays, Override
-from grader.submissions.intake import IntakeResult
-from grader.submissions.roster import read_roster
-from grader.submissions.student_folders import Student
+from grader.intake.folders import Student
+from grader.intake.read import IntakeResult
+from grader.intake.roster import read_roster
 
 SCORES, WEIGHTS, MIXTURE = "01_scores/scores", "02_mixture/weights", "02_mixture/Mixture"
 SHAPE, VALUES = f"{SCORES}::visible::test_shape", f"{SCORES}::hidden::test_values"
@@ -218,8 +227,8 @@ def test_a_class_knows_its_students_labels_and_checks(course, tmp_path):
     roster.write_text("student,section,labels\nada,A,part time | late\n", "utf-8")
     known = {one.student: one for one in read_roster(roster)}
     intake = IntakeResult([Student("bob", None)], known)
-    (tmp_path / "out" / "left" / "results").mkdir(parents=True)
-    (tmp_path / "out" / "left" / "results" / "cyd.json").write_text("", "utf-8")
+    (tmp_path / "out" / "former" / "results").mkdir(parents=True)
+    (tmp_path / "out" / "former" / "results" / "cyd.json").write_text("", "utf-8")
     lines = [f'[[extensions]]\nstudent = "{name}"\ndays = 1' for name in ("ada", "bob", "cyd")]
     lines += [
         f'[[extensions]]\nlabel = "{label}"\ndays = 1' for label in ("A", "part time", "late")

@@ -2,22 +2,30 @@
 
 import errno
 import os
+import re
+import sqlite3
 from itertools import count
 from pathlib import Path
 
 import pytest
 
 from grader.core.errors import UsageError
-from grader.grading.journal import Journal
 
 TWO = ["student-00", "student-01"]
+WRITES = re.compile(r"\s*(INSERT|UPDATE|DELETE|CREATE|COMMIT)\b")
+IN_STORE = {
+    errno.ENOSPC: ("SQLITE_FULL", "database or disk is full"),
+    errno.EACCES: ("SQLITE_READONLY", "attempt to write a readonly database"),
+    errno.ENOENT: ("SQLITE_IOERR", "disk I/O error"),
+}
+"""What SQLite makes of the system's number: the name of its error, and what that says."""
 
 
 class Disk:
-    """A disk that refuses one of the writes into a folder, after half of the bytes.
+    """A disk that refuses one of the writes into a folder, of a file after half of the bytes.
 
     Args:
-        folder: where writes are counted.
+        folder: where writes are counted: of files, and in the store each statement that writes.
         refused: which of them is refused.
         number: the system's own number for why.
     """
@@ -36,12 +44,16 @@ class Disk:
         """What the system raises."""
         return OSError(self.number, os.strerror(self.number))
 
+    def store_error(self):
+        """What SQLite raises."""
+        name, text = IN_STORE[self.number]
+        error = sqlite3.OperationalError(text)
+        error.sqlite_errorname = name
+        return error
+
     def use(self, monkeypatch):
         """Write to this disk from now on."""
-        write, replace, mkdir, enter = (
-            *(Path.write_bytes, Path.replace, Path.mkdir),
-            Journal.__enter__,
-        )
+        write, connect = Path.write_bytes, sqlite3.connect
 
         def write_bytes(path, data):
             if not self.refuses(path):
@@ -57,33 +69,24 @@ class Disk:
 
             return call
 
-        def entered(journal):
-            enter(journal)
-            journal.file = Lines(journal.file, self, journal.out)
-            return journal
+        def connected(path, **options):
+            class Connection(sqlite3.Connection):
+                def execute(connection, statement, *rest):
+                    if WRITES.match(statement) and self.refuses(Path(path)):
+                        raise self.store_error()
+                    return super().execute(statement, *rest)
+
+                def executemany(connection, statement, rows):
+                    if self.refuses(Path(path)):
+                        raise self.store_error()
+                    return super().executemany(statement, rows)
+
+            return connect(path, factory=Connection, **options)
 
         monkeypatch.setattr(Path, "write_bytes", write_bytes)
-        monkeypatch.setattr(Path, "replace", other(replace))
-        monkeypatch.setattr(Path, "mkdir", other(mkdir))
-        monkeypatch.setattr(Journal, "__enter__", entered)
-
-
-class Lines:
-    """The journal's file on such a disk."""
-
-    def __init__(self, file, disk, folder):
-        self.file, self.disk, self.folder = file, disk, folder
-
-    def write(self, text):
-        """Write, or refuse after half of the text."""
-        if self.disk.refuses(self.folder):
-            self.file.write(text[: len(text) // 2])
-            self.file.flush()
-            raise self.disk.error()
-        return self.file.write(text)
-
-    def __getattr__(self, name):
-        return getattr(self.file, name)
+        monkeypatch.setattr(Path, "replace", other(Path.replace))
+        monkeypatch.setattr(Path, "mkdir", other(Path.mkdir))
+        monkeypatch.setattr(sqlite3, "connect", connected)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +100,7 @@ def test_any_write_may_be_refused(make, monkeypatch, number):
     """It is told with its path, no half of a file stays, and the next run ends as if nothing was."""
     whole = make("whole")
     whole.run(names=TWO)
+    reasons = (os.strerror(number), IN_STORE[number][1].removeprefix("database or "))
     for refused in count(1):
         run = make(f"out-{refused}")
         with monkeypatch.context() as patched:
@@ -106,11 +110,12 @@ def test_any_write_may_be_refused(make, monkeypatch, number):
         if disk.writes < refused:
             break
         assert f"{run.out}" in said
-        assert os.strerror(number) in said
+        assert any(reason in said for reason in reasons), (refused, said)
         assert not list(run.out.rglob("*.part"))
         run.run(names=TWO)
         assert run.files() == whole.files()
-    assert (said, refused > 15) == ("", True)
+        assert run.store() == whole.store()
+    assert (said, refused > 25) == ("", True)
 
 
 def fault_of(run):

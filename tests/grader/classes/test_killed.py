@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.classes.decisions import Decisions, Exemption, Whom
+from grader.classes.records import last_published, open_records, publish, records_in
 from grader.cli.compare import CompareOptions, run_compare
 from grader.cli.similar import SimilarOptions, run_similar
 from grader.course.course import load_course
-from grader.classes.rows import read_record, records_in
-from grader.classes.decisions import Decisions, Exemption, Whom
-from grader.classes.publish import PUBLISHED, last_published, publish
+from grader.judging.results import parsed
 from tests.grader.classes.conftest import Killed, files_in
 from tests.grader.classes.test_failing_writes import TWO, Disk
 
@@ -22,29 +22,31 @@ EXEMPT = Decisions(exemptions=(Exemption(Whom(TWO[0]), ("01_scores/scores",)),))
 
 
 class End(Disk):
-    """The end of the process in the middle of one of the writes: nobody tidies up after it."""
+    """The end of the process in the middle of one of the writes: it writes nothing more."""
 
     def __init__(self, folder, at):
         super().__init__(folder, at, 0)
+
+    def refuses(self, path):
+        """Whether this write is refused: from the end on, each is."""
+        return super().refuses(path) or self.writes > self.refused
 
     def error(self):
         """What stands for the end."""
         return Killed()
 
+    store_error = error
+
     def use(self, monkeypatch):
-        """Write to this disk from now on; copies are written to it as well."""
+        """Write to this disk from now on; whoever ended removes nothing."""
         super().use(monkeypatch)
-        copy = shutil.copyfile
+        unlink = Path.unlink
 
-        def copyfile(source, target, **options):
-            if self.refuses(Path(target)):
-                data = Path(source).read_bytes()
-                with open(target, "wb") as file:  # noqa: PTH123 (what a path writes is refused)
-                    file.write(data[: len(data) // 2])
-                raise self.error()
-            return copy(source, target, **options)
+        def kept(path, **options):
+            if self.writes < self.refused:
+                unlink(path, **options)
 
-        monkeypatch.setattr(shutil, "copyfile", copyfile)
+        monkeypatch.setattr(Path, "unlink", kept)
 
 
 def killed_at_each_write(monkeypatch, start, command):
@@ -68,26 +70,30 @@ def killed_at_each_write(monkeypatch, start, command):
         yield folder
 
 
+def texts(place):
+    """Everybody's record, to the byte."""
+    records = open_records(place)
+    return {student: records.text(student) for student in records.texts}
+
+
 def test_what_is_published_is_whole(make, monkeypatch, tmp_path):
-    """An earlier copy stays as it is, and no half of a new one counts or is left."""
+    """What was published before stays as it is, and no half of what is published counts."""
     run = make("out")
     run.run(names=TWO)
-    first = publish(run.out, NOW)
-    given = files_in(first)
+    first = publish(run.out, NOW).name
+    given = texts(run.out)
     run.harder()
     run.run(names=TWO)
-    now = {name: text for name, text in run.files().items() if not name.startswith(PUBLISHED)}
+    now = texts(run.out)
 
     def start(number):
         return Path(shutil.copytree(run.out, tmp_path / f"out-{number}"))
 
     for out in killed_at_each_write(monkeypatch, start, lambda out: publish(out, LATER)):
-        assert files_in(out / PUBLISHED / first.name) == given
+        assert texts(out / "published" / first) == given
         last = last_published(out)
-        assert files_in(last) == (given if last.name == first.name else now)
-        again = publish(out, LATER)
-        assert files_in(again) == now
-        assert not list((out / PUBLISHED).glob(".*"))
+        assert texts(last) == (given if last.name == first else now)
+        assert texts(publish(out, LATER)) == now
 
 
 @pytest.mark.parametrize(
@@ -103,9 +109,10 @@ def test_a_run_goes_on(make, monkeypatch, tmp_path, decided):
         (tmp_path / "before").mkdir()
     options = {"decisions": EXEMPT} if decided else {}
     run.run(names=TWO, **options)
-    whole = run.files()
+    whole, store, before = run.files(), run.store(), run.graded.total()
 
     def start(number):
+        run.graded.clear()
         run.out = Path(shutil.copytree(tmp_path / "before", tmp_path / f"out-{number}"))
         return run.out
 
@@ -113,10 +120,13 @@ def test_a_run_goes_on(make, monkeypatch, tmp_path, decided):
         run.run(names=TWO, **options)
 
     for out in killed_at_each_write(monkeypatch, start, command):
-        found = {id_: read_record(path) for id_, path in records_in(out).items()}
+        found = {id_: parsed(path.read_bytes()) for id_, path in records_in(out).items()}
         assert not decided or [*found] == TWO
         run.run(names=TWO, **options)
         assert run.files() == whole
+        assert run.store() == store
+        # Whoever was graded when the process ended may have been graded for nothing, nobody else.
+        assert run.graded.total() <= (0 if decided else before + 1)
         shutil.rmtree(out)
 
 

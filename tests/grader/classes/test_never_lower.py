@@ -6,12 +6,22 @@ from decimal import Decimal
 import pytest
 from msgspec.structs import replace
 
-from grader.core.records import AssignmentResult, ExerciseResult, Result
-from grader.classes.rows import read_results
 from grader.classes.compare import compare_runs
-from grader.classes.never_lower import EarlierResults, not_lower
+from grader.classes.records import open_records
+from grader.classes.score import not_lower
+from grader.core.records import (
+    AssignmentResult,
+    CheckResult,
+    ExerciseResult,
+    Outcome,
+    Result,
+    Visibility,
+)
 
 NOTE = "The score of an earlier run is kept, because it is higher."
+
+
+ERROR = CheckResult("01_a/f::test", "It holds.", Visibility.VISIBLE, 1, Outcome.ERROR, "", 0.0)
 
 
 def result_of(*scores, most=3):
@@ -19,7 +29,9 @@ def result_of(*scores, most=3):
     assignments = tuple(
         AssignmentResult(
             *(f"0{number}_a", "a.py", score and Decimal(score), most),
-            exercises=(ExerciseResult(f"0{number}_a/f", score and Decimal(score), most),),
+            exercises=(
+                ExerciseResult(f"0{number}_a/f", score and Decimal(score), most, checks=(ERROR,)),
+            ),
         )
         for number, score in enumerate(scores, 1)
     )
@@ -63,18 +75,16 @@ def test_no_score_falls_and_no_code_is_run(make, tmp_path):
     run.run()
     harder = {row.student: row.assignments for row in run.result.rows}
     count = run.graded.copy()
-    run.run(never_lower=EarlierResults(old))
+    run.run(never_lower=open_records(old))
     assert run.graded == count
     for row in run.result.rows:
         both = (before[row.student], harder[row.student])
         assert row.assignments == {id_: max(one[id_] for one in both) for id_ in both[0]}
         assert row.score == pytest.approx(sum(row.assignments.values()))
-    found = compare_runs(old, run.out)
+    found = compare_runs(*map(open_records, (old, run.out)))
     assert all(change.difference >= 0 for change in found.changes)
-    better = read_results(run.out, run.result.rows)
-    run.run(never_lower=EarlierResults(run.out))
-    assert [one.assignments for one in read_results(run.out, run.result.rows)] == [
-        one.assignments for one in better
-    ]
+    better = run.results()
+    run.run(never_lower=open_records(run.out))
+    assert [one.assignments for one in run.results()] == [one.assignments for one in better]
     run.run()
     assert {row.student: row.assignments for row in run.result.rows} == harder

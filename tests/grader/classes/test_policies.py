@@ -5,15 +5,13 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from grader.core.records import Outcome
-from grader.grading.kept_outcomes import Head
-from grader.classes.personal import NO_DECISIONS, LateDays, Override, Personal
+from grader.classes.decisions import NO_DECISIONS, LateDays, Override, Personal
 from grader.classes.policies import Policy, Try, counting
-from grader.grading.results import from_json, to_json
-from tests.grader.grading.test_decisions import COURSE, DUE, outcomes_of
+from grader.core.records import Outcome
+from grader.judging.results import from_json, to_json
+from tests.grader.classes.test_decisions import COURSE, DUE, outcomes_of
 
 F, G = "01_a/f", "01_a/g"
-HEAD = Head("01_a", "", {}, "", True, True, True, "")
 
 
 def tries(*attempts):
@@ -23,7 +21,7 @@ def tries(*attempts):
 
 
 def _try(passed, days):
-    return Try(outcomes_of(passed, (days, 0, 0)).assignments[0], HEAD)
+    return Try(outcomes_of(passed, (days, 0, 0)).assignments[0])
 
 
 def chosen(policy, *attempts, personal=NO_DECISIONS):
@@ -78,7 +76,7 @@ def test_points_by_hand_stand_in_every_attempt():
         replace(e, checks=tuple(replace(c, outcome=Outcome.MISSING) for c in e.checks))
         for e in one.record.exercises
     )
-    untouched = Try(replace(one.record, exercises=exercises), HEAD)
+    untouched = Try(replace(one.record, exercises=exercises))
     (found,) = counting(COURSE, {"01_a": [untouched, untouched]}, Policy.BEST, NO_DECISIONS)
     assert found.attempts == ()
 
@@ -89,7 +87,7 @@ def test_an_undecided_attempt_is_no_best_one():
     checks = tuple(replace(c, outcome=Outcome.ERROR) for c in failed.record.exercises[0].checks)
     exercise = replace(failed.record.exercises[0], checks=checks)
     record = replace(failed.record, exercises=(exercise, *failed.record.exercises[1:]))
-    mine = {"01_a": [*tries(((F,), 0)), Try(record, HEAD)]}
+    mine = {"01_a": [*tries(((F,), 0)), Try(record)]}
     (one,) = counting(COURSE, mine, Policy.BEST, NO_DECISIONS)
     assert [(a.counts, a.score is None) for a in one.attempts] == [(True, False), (False, True)]
 

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from grader.course.course import load_course
 from grader.classes.process_pool import grade_locally
 from grader.classes.run_settings import RunSettings
-from grader.submissions.student_folders import Student
+from grader.course.course import load_course
+from grader.intake.folders import Student
 
 SECRETS = ("seed-4f1c9a7be2d0", "environment-83b6e05d1c7f")
 BEGINNING = 6

@@ -1,34 +1,43 @@
 """What was published stays as it is, and later runs are compared with it."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
 
+from grader.classes.records import last_published, open_records, publish
+from grader.classes.store import Store
 from grader.cli.publish import run_publish
 from grader.core.errors import UsageError
-from grader.classes.publish import differing, last_published, publish
-from tests.grader.classes.conftest import STUDENTS, files_in
+from tests.grader.classes.conftest import STUDENTS
 
 NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
 
 
+def texts(place):
+    """Everybody's record, to the byte."""
+    records = open_records(place)
+    return {student: records.text(student) for student in records.texts}
+
+
 def test_what_was_published_stays(make):
-    """Later runs change nothing of it; two copies in a second have two names."""
+    """Later runs change nothing of it; what is published twice in a second has two names."""
     run = make("out")
     run.run()
-    kept = run.files()
+    kept, summary = texts(run.out), json.loads((run.out / "summary.json").read_text("utf-8"))
     first = publish(run.out, NOW)
-    assert files_in(first) == kept
-    assert first.name == "2027-03-01T12-00-00Z"
-    assert differing(first, run.result.rows) == 0
+    assert first == run.out / "published" / "2027-03-01T12-00-00Z"
+    assert texts(first) == kept
     run.harder()
-    run.run()
-    assert files_in(first) == kept
-    assert differing(first, run.result.rows) == len(run.result.changed) > 0
+    run.run(force=True)
+    assert texts(first) == kept != texts(run.out)
     assert last_published(run.out) == first
     second = publish(run.out, NOW)
     assert last_published(run.out) == second != first
-    assert differing(second, run.result.rows) == 0
+    assert texts(second) == texts(run.out) == texts(run.out / "published")
+    with Store.to_read(run.out) as store:
+        assert store.published() == [first.name, second.name]
+        assert store.published_summary(first.name) == summary
 
 
 def test_nothing_new_is_not_published_again(make, capsys):
@@ -45,8 +54,20 @@ def test_nothing_new_is_not_published_again(make, capsys):
     assert f"Z: {len(STUDENTS)} students are in both: " in capsys.readouterr().out
 
 
+def test_a_name_that_was_not_published_is_told_with_those_that_were(make):
+    """And where nothing was, that."""
+    run = make("out")
+    run.run()
+    with pytest.raises(UsageError, match="has published nothing of that name. Nothing was"):
+        open_records(run.out / "published")
+    name = publish(run.out, NOW).name
+    with pytest.raises(UsageError, match=f"of that name. Published are: {name}"):
+        open_records(run.out / "published" / "2027-03-02")
+
+
 def test_what_is_no_run_is_not_published(tmp_path):
     """With what to give."""
     with pytest.raises(UsageError, match=r"holds no run: there is no summary\.json\. Give"):
         publish(tmp_path, NOW)
-    assert last_published(tmp_path) is None
+    with pytest.raises(UsageError, match="is no folder that `grader grade --out` wrote"):
+        last_published(tmp_path)

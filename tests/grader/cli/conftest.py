@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from grader.checks import fixtures
 from grader.cli import cli
-from grader.grading import seal_probe, workers
+from grader.judging import fixtures, seal_probe, workers
 from grader.sessions import launchers
 
 

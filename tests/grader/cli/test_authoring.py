@@ -5,7 +5,7 @@ import time
 import pytest
 
 from grader.cli import progress
-from grader.grading import seal_probe
+from grader.judging import seal_probe
 
 STUB = "assignments/01_scores/scores.py"
 NOTEBOOK = "assignments/01_scores/scores.ipynb"

@@ -18,9 +18,10 @@ import sys
 
 
 def scores(queries, keys):
-    packages = ("grader.testing.", "grader.checks.", "grader.feedback.diagnosis")
-    modules = ("grader.grading.submission_grader", "grader.grading.known_mistakes")
-    secret = [name for name in sys.modules if name.startswith(packages) or name in modules]
+    judging = ("run", "collect", "fixtures", "recordings", "answer_cache", "consequences")
+    judging += ("diagnosis", "submission_grader", "known_mistakes")
+    modules = [f"grader.judging.{name}" for name in judging]
+    secret = [name for name in sys.modules if name.startswith("grader.testing.") or name in modules]
     tests = [name for name in sys.modules if name.startswith(("tests", "pytest", "_pytest"))]
     raise ValueError(f"{secret} {tests} {os.environ.get('SECRET')} {os.getcwd()}")
 """

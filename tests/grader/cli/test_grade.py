@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.grading.seal_probe import sealed_launcher
-from grader.submissions.student_folders import JOURNAL
+from grader.intake.folders import JOURNAL
+from grader.judging.seal_probe import sealed_launcher
 from tests.grader.classes.conftest import files_in
 
 pytestmark = pytest.mark.slow
@@ -488,7 +488,7 @@ def test_a_student_on_whom_the_grader_fails_is_graded_again(grade, out, edit):
 @pytest.mark.parametrize(("times", "code", "undecided"), [(1, 0, []), (2, 3, ["ada"])])
 def test_what_nobody_foresaw_is_tried_once_more(grade, out, monkeypatch, times, code, undecided):
     """A failure of the moment touches nobody; one that stays leaves this student undecided."""
-    from grader.grading import worker
+    from grader.judging import worker
 
     failures = [RuntimeError("a slip")] * times
     real = worker.outcomes
@@ -612,7 +612,7 @@ def scores(queries, keys):
 
 def test_a_machine_that_cannot_seal_refuses_to_grade(grader, students, out, monkeypatch):
     """Unless it is told to go on without; no result is written."""
-    from grader.grading import seal_probe
+    from grader.judging import seal_probe
 
     layer = seal_probe.Layer("files (Landlock)", True, False, "this kernel has no Landlock")
     monkeypatch.setattr(seal_probe, "_unsupported", lambda: (layer,))
@@ -771,7 +771,7 @@ def test_a_student_folder_that_cannot_be_read_stops_nobody(grade, out, work, mon
 
 def test_what_ends_a_program_politely_ends_it_as_ctrl_c_does(grade, out, monkeypatch):
     """`timeout` and batch systems send SIGTERM: the class's files are written, and it is said."""
-    from grader.grading import worker
+    from grader.judging import worker
 
     real = worker.Worker.outcomes
 

@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-
 from tests.grader.submissions.test_hostile_repositories import Clone
 
 pytestmark = pytest.mark.slow

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from grader.judging.class_run import ClassRun, grade_here
 
 from grader.course.course import load_course
-from grader.grading.class_run import ClassRun, grade_here
-from grader.submissions.student_folders import read_class
+from grader.intake.folders import read_class
 
 pytestmark = [
     pytest.mark.slow,

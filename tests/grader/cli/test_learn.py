@@ -16,7 +16,7 @@ from grader.cli.edge import ExitCode
 from grader.core.errors import UsageError
 from grader.course.course import load_course
 from grader.course.misconceptions import edited, read_misconceptions
-from grader.grading import seal_probe
+from grader.judging import seal_probe
 from grader.submissions.submission import read_submission
 
 FLIPPED = """

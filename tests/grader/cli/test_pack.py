@@ -176,7 +176,7 @@ def test_as_graded_code_finds_no_file_beside_it(grader, begun) -> None:
 
 def test_as_graded_where_nothing_can_be_sealed_says_so(grader, begun, monkeypatch) -> None:
     """The same limits, and what is missing."""
-    from grader.grading import seal_probe
+    from grader.judging import seal_probe
 
     def refuse(_packages):
         raise seal_probe.CannotSealError("not here")

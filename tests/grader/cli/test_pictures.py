@@ -123,7 +123,7 @@ def test_columns_give_way_until_the_marked_numbers_look_different() -> None:
 def test_wide_characters_take_two_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in Chinese and Japanese: the rows below still stand under their titles."""
     words = {"expected": "期待される値", "received": "受け取った値"}
-    monkeypatch.setattr("grader.feedback.picture_layout._", lambda text: words.get(text, text))
+    monkeypatch.setattr("grader.judging.picture_layout._", lambda text: words.get(text, text))
     title, head, *_ = lines(WEIGHTS, terminal())
     assert (title, head) == (
         "        期待される値      受け取った値",

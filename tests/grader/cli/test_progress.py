@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli import progress as shown
 from grader.classes.rows import Row
+from grader.cli import progress as shown
 
 ERASED = "\x1b[1A\x1b[2K"
 """What takes the line above away."""

@@ -365,7 +365,7 @@ def test_where_the_kernel_cannot_seal_it_says_so(
     grader, autograder, folder, monkeypatch, schemas
 ) -> None:
     """To the student, too; and grades without."""
-    from grader.grading import seal_probe
+    from grader.judging import seal_probe
 
     def refuse(_packages):
         raise seal_probe.CannotSealError("This machine cannot seal student code (no Landlock).")

@@ -9,7 +9,7 @@ from grader.core import language
 from grader.core.errors import UsageError
 from grader.core.language import _, bracketed, known, ngettext, paragraph, resolve, use
 from grader.course.course import load_course
-from grader.feedback.messages import explain_difference, explain_failure
+from grader.judging.messages import explain_difference, explain_failure
 from grader.testing.compare import describe
 from grader.testing.judge import Judge, Mismatch
 from grader.testing.replies import Failure

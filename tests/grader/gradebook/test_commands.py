@@ -15,9 +15,9 @@ import pytest
 from msgspec.structs import replace
 
 from grader.core.records import ExerciseResult, Outcome, Visibility
-from grader.feedback.picture_layout import first_difference
-from grader.grading.results import from_json
-from grader.grading.scoring import exercise_score, total
+from grader.judging.picture_layout import first_difference
+from grader.judging.results import from_json
+from grader.judging.scoring import exercise_score, total
 from tests.grader.gradebook.conftest import grader, nbgrader, nbgrader_commands
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("nbgrader")]

@@ -18,8 +18,8 @@ from grader.gradebook.fill import Filled, fill_gradebook, prepare_gradebook
 from grader.gradebook.scores import write_student
 from grader.gradebook.store import database_url, open_gradebook, transaction
 from grader.gradebook.structure import write_structure
+from grader.intake.folders import Student
 from grader.release.nbgrader import course_id
-from grader.submissions.student_folders import Student
 from tests.grader.gradebook.results import check, result
 
 DUE = datetime(2027, 2, 1, 22, 59, tzinfo=UTC)

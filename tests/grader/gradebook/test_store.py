@@ -13,7 +13,7 @@ from grader.core.errors import UsageError
 from grader.course.course import Course, load_course
 from grader.gradebook.fill import Filled, fill_gradebook, prepare_gradebook
 from grader.gradebook.store import VERSION_TABLE, database_url, open_gradebook
-from grader.submissions.student_folders import Student
+from grader.intake.folders import Student
 from tests.grader.gradebook.results import result
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from grader.checks.recordings import write_recording
 from grader.core.errors import CourseError
 from grader.core.kept import CACHE_VARIABLE
 from grader.course.course import load_course
-from grader.grading.known_mistakes import LiveMistakes
+from grader.judging.known_mistakes import LiveMistakes
+from grader.judging.recordings import write_recording
 from grader.release import recorder, recording_cache
 from grader.release.recording_cache import KIND, record_missing, recorded
 from grader.release.students import student_files, write_release

@@ -18,9 +18,9 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import load_course
+from grader.intake.roster import Enrolled
 from grader.reports.base import GradedClass
 from grader.reports.items import effective_weight, grade
-from grader.submissions.roster import Enrolled
 
 SLIP = Mistake("not-scaled", "Scores are not scaled.", "By what?")
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from msgspec import structs
 
 from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
+from grader.intake.roster import Enrolled
 from grader.reports import classroom50, gradescope, junit
 from grader.reports.gradebooks import canvas, moodle
-from grader.submissions.roster import Enrolled
 
 RUNNER = {
     "CLASSROOM": "spring",

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from grader.grading import seal_probe
+from grader.judging import seal_probe
 from grader.sandbox import seal
 from grader.sessions.launchers import Seal, WarmParent
 

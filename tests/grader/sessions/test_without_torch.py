@@ -10,15 +10,15 @@ import numpy
 import pytest
 import torch
 
+from grader.classes.worker import grade_student
 from grader.core.records import Outcome
 from grader.course.course import Course, Limits, load_course
-from grader.grading.seal_probe import sealed_launcher
-from grader.grading.submission_grader import full_grader
-from grader.classes.worker import grade_student
+from grader.intake.folders import Student
+from grader.judging.seal_probe import sealed_launcher
+from grader.judging.submission_grader import full_grader
 from grader.sandbox.wire import Frame, Packer
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Seal, WarmParent
-from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission
 
 LOADED = """

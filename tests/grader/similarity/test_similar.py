@@ -4,6 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from grader.judging.journal import FORMAT, RunIdentity
 from msgspec.structs import replace
 
 from grader.cli import cli
@@ -19,12 +20,11 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import load_course
-from grader.grading.journal import FORMAT, RunIdentity
-from grader.grading.results import as_json
+from grader.intake.folders import JOURNAL
+from grader.judging.results import as_json
 from grader.similarity.gather import gather, read_groups
 from grader.similarity.pairs import TELLING, clusters, find_pairs
 from grader.similarity.traces import Given, Kind, Line, Trace, Work, _text_traces, _wrong_values
-from grader.submissions.student_folders import JOURNAL
 from tests.support.copied_class import KINDS, copied_class
 
 TEXT_KINDS = {*KINDS} - {"same unforeseen mistake"}

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from grader.checks.fixtures import Fixtures
-from grader.checks.run import Check
 from grader.core.language import N_
 from grader.core.records import Visibility
 from grader.course.course import Limits
+from grader.judging.fixtures import Fixtures
+from grader.judging.run import Check
 from grader.sandbox.together import TOGETHER
 from grader.sandbox.wire import Frame
 from grader.sessions.base import Session, failed

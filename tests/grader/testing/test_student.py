@@ -12,7 +12,7 @@ import torch
 from grader.core.errors import GraderFault
 from grader.core.records import Outcome
 from grader.course.course import Course, Exercise, Limits
-from grader.feedback.messages import explain_failure
+from grader.judging.messages import explain_failure
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession

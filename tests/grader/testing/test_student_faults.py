@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from grader.core.records import Outcome
 from grader.course.course import Exercise, Limits
-from grader.feedback.messages import explain_failure
+from grader.judging.messages import explain_failure
 from grader.sandbox.wire import Frame, RemoteObject
 from grader.sessions.base import failed
 from grader.submissions.notebooks import Cell

@@ -19,7 +19,7 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Course, load_course
-from grader.feedback.outcomes import ExerciseStatus, exercise_status
+from grader.judging.outcomes import ExerciseStatus, exercise_status
 from grader.reports.insights import Separation, alike, exercise_insights, misunderstood
 
 MASK = Mistake("mask-discarded", "The mask has no effect.", "What does masked_fill answer?")

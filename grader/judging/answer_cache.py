@@ -1,0 +1,350 @@
+"""Remembers the replies to checks that passed, so that the same replies are judged once.
+
+A check is a function of the replies it gets: its inputs are drawn from the run's seed, and the
+solution's values are fixed. Most right submissions reply with the same bytes. For each check that
+passed, the requests and replies of the first student are therefore kept. For the next student, where
+the replies are known bytes, nothing has to be unpacked, compared or packed again. At the first unknown
+reply the check itself runs, with the replies received so far. A check that does not pass always runs
+itself.
+
+The requests of an exercise's checks are sent at once, as the solution was asked (`expected_requests`).
+
+What a check asks may also depend on what is no reply: on the files that it looks into and on how their
+classes are written. That is in the key (`SubmissionHandle.asked_as`). Where a check asks something else
+all the same, it runs from its start, in a process that was asked nothing for it.
+"""
+
+import hashlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import torch
+
+from grader.core.kept import found, keep
+from grader.core.records import Visibility
+from grader.course.course import Exercise, Limits
+from grader.course.outcome_parts import everything_of
+from grader.judging.diagnosis import Recalled, fingerprint
+from grader.judging.fixtures import CheckEnvironment
+from grader.judging.recordings import opened
+from grader.judging.run import Check, CheckRecord
+from grader.sandbox.stream import Raw
+from grader.sandbox.wire import Frame, Packer, Unpacker, encode
+from grader.sessions.answers import Answers
+from grader.sessions.base import AsksOtherwise, OwnFrame, Session
+from grader.sessions.child import ChildSession
+from grader.submissions.submission import Submission
+
+MOST_FILES = 16
+"""Ways to ask a submission, per check, that requests are kept for: they contain names of files."""
+MOST_WAYS = 16
+"""Ways to pass that are kept per check and way to ask."""
+SPARE_SECONDS = 5.0
+"""Seconds beyond those of one request; with less than that left, nothing is remembered."""
+
+
+Way = Sequence[tuple[bytes, bytes]]
+"""Requests as they are sent, each with the digest of its reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request as it was sent, and the reply as it came."""
+
+    request: bytes
+    reply: Raw | OwnFrame
+
+
+@dataclass(slots=True)
+class _Step:
+    """A request, and what follows each reply to it: the next step, or what the check ended in."""
+
+    request: bytes
+    after: dict[bytes, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class AnswerCache:
+    """The replies to the checks of a run that are known, by check and what decides its requests."""
+
+    first: dict[str, dict[str, _Step]] = field(default_factory=dict)
+    ways: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def keep(self, check: str, asked: str, transcript: list[Exchange], end: object) -> None:
+        """Remember the replies to a check that passed.
+
+        Args:
+            check: its id.
+            asked: what decides the requests, beside replies.
+            transcript: what was asked and replied.
+            end: what `AnswerCacheSession.begin` returns for these replies from now on.
+        """
+        if not any(isinstance(exchange.reply, OwnFrame) for exchange in transcript):
+            way = [(e.request, _digest(e.reply)) for e in transcript if isinstance(e.reply, Raw)]
+            self.know(check, asked, way, end)
+
+    def know(self, check: str, asked: str, way: Way, end: object) -> None:
+        """Remember by which requests and replies a check passed; the rest as for `keep`."""
+        files = self.first.setdefault(check, {})
+        ways = self.ways.get((check, asked), 0)
+        if ways >= MOST_WAYS or not (asked in files or len(files) < MOST_FILES):
+            return
+        step = files.setdefault(asked, _Step(way[0][0]))
+        for (request, digest), (following, _reply) in pairwise(way):
+            if step.request != request:
+                return
+            step = step.after.setdefault(digest, _Step(following))
+            if not isinstance(step, _Step):
+                return
+        request, digest = way[-1]
+        if step.request == request:
+            step.after.setdefault(digest, end)
+            self.ways[check, asked] = ways + 1
+
+    def known(self, check: str) -> Iterator[tuple[str, Way, Any]]:
+        """By what a check is known to pass: how it asks, requests with replies, and the end."""
+        for asked, first in self.first.get(check, {}).items():
+            for way, end in _ways(first):
+                yield asked, way, end
+
+
+def _ways(step: _Step) -> Iterator[tuple[Way, Any]]:
+    """Each way from a step to an end."""
+    for digest, after in step.after.items():
+        here = (step.request, digest)
+        if isinstance(after, _Step):
+            yield from (((here, *way), end) for way, end in _ways(after))
+        else:
+            yield (here,), after
+
+
+def _digest(reply: Raw) -> bytes:
+    digest = hashlib.blake2b(reply.header, digest_size=16, salt=b"%d" % len(reply.header))
+    digest.update(reply.payload)
+    return digest.digest()
+
+
+def _after(step: Any, exchange: Exchange) -> Any:
+    """What follows an exchange: the next step, or what the check ended in; None if not known."""
+    if not isinstance(step, _Step) or step.request != exchange.request:
+        return None
+    return None if isinstance(exchange.reply, OwnFrame) else step.after.get(_digest(exchange.reply))
+
+
+@dataclass(slots=True)
+class AnswerCacheSession(Session):
+    """A child session that knows the replies of other submissions.
+
+    Args:
+        inner: the submission's child process.
+        check: the id of the check that is under way, "" between two.
+        asked: what decides its requests, beside replies; "" where nothing may be remembered.
+        transcript: its requests and replies so far.
+        replies: what came in already for requests that the check has not made yet.
+        ahead: the same of the checks that have not begun.
+        sent_in: the process that `ahead` and `replies` came from.
+    """
+
+    inner: ChildSession
+    cache: AnswerCache
+    check: str = ""
+    asked: str = ""
+    transcript: list[Exchange] = field(default_factory=list)
+    replies: deque[Exchange] = field(default_factory=deque)
+    ahead: dict[str, deque[Exchange]] = field(default_factory=dict)
+    sent_in: int = 1
+
+    @property
+    def isolation(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The layers around student code."""
+        return self.inner.isolation
+
+    @property
+    def generation(self) -> int:  # type: ignore[override]
+        """The process that served last, as the check can know it."""
+        return self.sent_in if self.replies or self.ahead else self.inner.generation
+
+    @property
+    def _can_remember(self) -> bool:
+        return bool(self.asked) and self._is_plain
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether requests do not depend on a process that died or on the time that is left."""
+        limits, time_left = self.inner.limits, self.inner.time_left
+        has_time = time_left.processor > limits.request_seconds + SPARE_SECONDS
+        return self.inner.numbering == 1 and has_time
+
+    def within(self, limits: Limits) -> ChildSession | None:
+        """A child of its own, whose replies are not remembered."""
+        return self.inner.within(limits)
+
+    def apart(self, answers: Answers | None = None) -> Session:
+        """Another child of the submission's, which knows the same replies if it asks nothing back."""
+        session = self.inner.apart(answers)
+        return AnswerCacheSession(session, self.cache) if answers is None else session
+
+    def of(self, submission: Submission) -> ChildSession:
+        """A child of another submission."""
+        return self.inner.of(submission)
+
+    def may_send_ahead(self, check: str) -> bool:
+        """Whether requests may be sent for a check, and none were, before it begins."""
+        return self._is_plain and check not in self.ahead
+
+    def send_ahead(self, requests: Mapping[str, Sequence[bytes]]) -> None:
+        """Send what the checks that come next are expected to ask, by their ids in order."""
+        sent = [(check, request) for check in requests for request in requests[check]]
+        self.sent_in = self.inner.generation
+        seconds = self.inner.limits.request_seconds
+        replies = self.inner.exchange_all([request for _check, request in sent], seconds)
+        for (check, request), reply in zip(sent, replies, strict=False):  # some may be missing
+            self.ahead.setdefault(check, deque()).append(Exchange(request, reply))
+
+    def begin(self, check: str, asked: str = "") -> Any:
+        """Take up what came in for a check; ask what else is known as long as the replies are."""
+        self.check, self.asked, self.transcript = check, asked, []
+        if not asked:
+            self.ahead = {}
+        self.replies = self.ahead.pop(check, deque())
+        step = self.cache.first.get(check, {}).get(asked) if self._can_remember else None
+        for exchange in self.replies:
+            step = _after(step, exchange)
+        while isinstance(step, _Step) and not self.ahead:
+            reply = self.inner.exchange(step.request, self.inner.limits.request_seconds)
+            self.sent_in = self.inner.generation
+            self.replies.append(Exchange(step.request, reply))
+            step = _after(step, self.replies[-1])
+        if step is None or isinstance(step, _Step):
+            return None
+        self.check, self.replies = "", deque()
+        return step
+
+    def ask(self, frame: Frame, seconds: float) -> Frame:
+        """Reply from what came in already, or else ask the child.
+
+        Raises:
+            AsksOtherwise: when the check asks something else, or more, than was sent for it.
+        """
+        if frame.header["verb"] == "forget":
+            return self.inner.ask(frame, seconds)
+        request, seconds = self.inner.encode(frame, seconds)
+        if self.replies:
+            known = self.replies.popleft()
+            if known.request != request:
+                raise AsksOtherwise
+        elif self.ahead and self.check:  # its instances are gone
+            raise AsksOtherwise
+        else:
+            known = Exchange(request, self.inner.exchange(request, seconds))
+        self.transcript.append(known)
+        reply = self.inner.decode(known.reply)
+        if isinstance(reply, OwnFrame):
+            self.ahead.clear()
+        return reply
+
+    def restart(self) -> None:
+        """Forget what was replied for the check that is under way, also in the child."""
+        self.asked, self.transcript, self.replies, self.ahead = "", [], deque(), {}
+        self.inner.restart()
+
+    def conclude(self, end: object | None) -> None:
+        """Remember the replies to the check that is under way, if it passed."""
+        if end is not None and self.transcript and not self.replies and self._can_remember:
+            self.cache.keep(self.check, self.asked, self.transcript, end)
+        self.check, self.replies = "", deque()
+
+    def close(self) -> None:
+        """Close the child session."""
+        self.inner.close()
+
+
+KIND = "answers"
+MOST_KEPT = 1024
+"""Files that are kept: an exercise of a class has two."""
+
+
+@dataclass(slots=True)
+class KeptAnswers:
+    """What the answer cache of a run has from earlier ones, and leaves to later ones.
+
+    Args:
+        environment: what checks are called with.
+        answers: the answer cache.
+        known: the exercises that were looked for, and the parts of them for which there is a file.
+    """
+
+    environment: CheckEnvironment
+    answers: AnswerCache
+    known: dict[tuple[str, ...], bool] = field(default_factory=dict)
+
+    def recall(self, exercise: Exercise, checks: Iterable[Check]) -> None:
+        """Have the answer cache know what was kept of an exercise's checks."""
+        for part in _parts(checks):
+            name = tuple(check.id for check in part)
+            if name not in self.known:
+                content = found(KIND, self._depends_on(exercise, part))
+                self.known[name] = content is not None
+                if content is not None:
+                    read_answers(content, part, self.answers)
+
+    def keep(self, exercise: Exercise, checks: Iterable[Check]) -> None:
+        """Keep what is known of the checks of an exercise that a submission has right."""
+        for part in _parts(checks):
+            name = tuple(check.id for check in part)
+            if not self.known.get(name, False):
+                self.known[name] = True
+                content = written_answers(part, self.answers)
+                keep(KIND, self._depends_on(exercise, part), content, most=MOST_KEPT)
+
+    def _depends_on(self, exercise: Exercise, checks: tuple[Check, ...]) -> object:
+        course, seed = self.environment.course, self.environment.seed
+        is_drawn = checks[0].visibility is Visibility.HIDDEN
+        return [
+            [check.id for check in checks],
+            seed if is_drawn else "",
+            torch.backends.cpu.get_cpu_capability(),
+            everything_of(course, course.by_id[exercise.assignment]),
+        ]
+
+
+def _parts(checks: Iterable[Check]) -> Iterator[tuple[Check, ...]]:
+    """The visible checks and the hidden ones, as far as there are some."""
+    checks = tuple(checks)
+    for visibility in Visibility:
+        if part := tuple(check for check in checks if check.visibility is visibility):
+            yield part
+
+
+def written_answers(checks: Iterable[Check], answers: AnswerCache) -> bytes:
+    """The replies by which checks pass as bytes, with what a mistake is recognised by."""
+    entries: list[Any] = []
+    payloads: list[bytes] = []
+    for number, check in enumerate(checks):
+        for asked, way, record in answers.known(check.id):
+            packer = Packer()
+            judged = packer.pack([fingerprint(value) for value in record.judged])
+            known = sorted(record.not_taken), record.is_drawn
+            sizes = [(len(request), digest.hex()) for request, digest in way]
+            entries.append([number, asked, sizes, judged, packer.size, *known])
+            payloads += [*(request for request, _digest in way), packer.payload()]
+    return encode(Frame({"answers": entries}, b"".join(payloads)))
+
+
+def read_answers(content: bytes, checks: tuple[Check, ...], answers: AnswerCache) -> None:
+    """Have an answer cache know what `written_answers` made of the same checks."""
+    header, reader = opened(content)
+    for number, asked, sizes, judged, size, not_taken, is_drawn in header["answers"]:
+        way = [(reader.take(length), bytes.fromhex(digest)) for length, digest in sizes]
+        values = Unpacker(reader.take(size)).unpack(judged)
+        record = CheckRecord(
+            checks[number],
+            [Recalled(value) for value in values],
+            None,
+            not_taken=frozenset(not_taken),
+            is_drawn=is_drawn,
+        )
+        answers.know(checks[number].id, asked, way, record)

@@ -1,0 +1,254 @@
+"""Notes on files of a submission that no check's message says: where they stop, what they hold."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from grader.core.language import _, listed
+from grader.core.records import CodeLocation, ExerciseResult, Outcome
+from grader.core.text import clean, location_words
+from grader.course.course import Assignment, Course, Exercise
+from grader.judging.messages import ended_loading, exception_words, stops_there
+from grader.submissions.source_file import SourceFile, definitions
+from grader.submissions.submission import Submission
+from grader.testing.lookup import Located, SubmissionHandle
+
+
+def with_file_notes(
+    course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
+) -> Submission:
+    """The submission of a handle with notes on its files, once its exercises are judged.
+
+    Args:
+        course: the course.
+        handle: the submission, with what was found out about it.
+        exercises: the results, by id.
+    """
+    notes = [
+        _ended(handle, exercises),
+        _stopped(course, handle, exercises),
+        _of_another(course, handle.submission, exercises),
+        _chosen(course, handle, exercises),
+        _defined_twice(course, handle, exercises),
+        _unlimited(handle),
+    ]
+    submission = handle.submission
+    for found in notes:
+        submission = submission.with_notes(found)
+    return submission
+
+
+def _ended(
+    handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
+) -> dict[str, tuple[str, ...]]:
+    """A note on each file that was stopped, or ended its process, where no check says so."""
+    outcomes = {"timeout": Outcome.TIMEOUT, "crashed": Outcome.CRASHED}
+    reported = {
+        (id_.partition("/")[0], check.outcome)
+        for id_, exercise in exercises.items()
+        for check in exercise.checks
+    }
+    seconds, ended = handle.limits.load_seconds, handle.ended_loading()
+    return {
+        id_: tuple(
+            ended_loading(key, ended[key], seconds)
+            for key in reading.sources
+            if key in ended and (id_, outcomes[ended[key].kind]) not in reported
+        )
+        for id_, reading in handle.submission.readings.items()
+    }
+
+
+def _unlimited(handle: SubmissionHandle) -> dict[str, tuple[str, ...]]:
+    """A note on each assignment whose limits of memory could not be set."""
+    note = _(
+        "Some checks limit how much memory your code may use. Here they ran without that limit: it "
+        "needs Linux and the command `grader check`, without `--debug`."
+    )
+    return dict.fromkeys(handle.unlimited, (note,))
+
+
+def _stopped(
+    course: Course, handle: SubmissionHandle, exercises: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """A note on each file that stops at an exception below all that was asked of it."""
+    judged = [course.exercises[id_] for id_ in exercises]
+    stops = handle.stops_below(judged)
+    return {
+        id_: tuple(stops_there(key, stops[key]) for key in reading.sources if key in stops)
+        for id_, reading in handle.submission.readings.items()
+        if any(exercise.assignment == id_ for exercise in judged)
+    }
+
+
+def _defined_twice(
+    course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
+) -> dict[str, tuple[str, ...]]:
+    """A note on each function or class that is not right and stands in its file twice."""
+    notes: dict[str, list[str]] = {}
+    for id_, result in exercises.items():
+        exercise = course.exercises[id_]
+        is_right = all(check.outcome is Outcome.PASSED for check in result.checks if check.weight)
+        if is_right or _is_told(course, handle, exercise):
+            continue
+        key = handle.locate(exercise).key
+        source = handle.submission.sources.get(key)
+        places = list(definitions(source, exercise.name, outermost=True)) if source else []
+        if source is None or len(places) < 2:
+            continue
+        note = _("{name} is defined more than once: {first} and {last}. The last one counts.")
+        file = clean(source.key, 120)
+        first, last = (location_words(file, *place) for place in (places[0], places[-1]))
+        line = note.format(name=exercise.name, first=first, last=last)
+        notes.setdefault(exercise.assignment, []).append(line)
+    return {id_: tuple(found) for id_, found in notes.items()}
+
+
+def _chosen(
+    course: Course, handle: SubmissionHandle, exercises: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """A note on each class that was chosen by what its constructor takes, or that takes too little."""
+    notes: dict[str, list[str]] = {}
+    for exercise in (course.exercises[id_] for id_ in exercises):
+        if _is_told(course, handle, exercise):
+            notes.setdefault(exercise.assignment, []).append(_choice(handle, exercise))
+    return {id_: tuple(found) for id_, found in notes.items()}
+
+
+def _is_told(course: Course, handle: SubmissionHandle, exercise: Exercise) -> bool:
+    """Whether a note says which class of an exercise's name counts, or that none can."""
+    located = handle.locate(exercise)
+    wanted = handle.declared.get(exercise.id, {}).get(exercise.name)
+    candidates = located.classes.get(exercise.name, ())
+    if not candidates or not located.fits(exercise.name, wanted):
+        names = [other.name for other in course.exercises.values()]
+        return bool(candidates) and (len(candidates) > 1 or names.count(exercise.name) > 1)
+    return located.chosen not in (-1, len(candidates) - 1)
+
+
+def _choice(handle: SubmissionHandle, exercise: Exercise) -> str:
+    """Which class of an exercise's name counts, or that none takes what it asks for."""
+    located = handle.locate(exercise)
+    wanted = handle.declared.get(exercise.id, {}).get(exercise.name, ())
+    chosen = located.classes[exercise.name][located.chosen]
+    file, number = clean(located.key, 120), exercise.assignment[:2]
+    place = location_words(file, chosen.cell, chosen.line) if chosen.line else file
+    if located.fits(exercise.name, wanted):
+        words = _(
+            "{name} is defined more than once. In {assignment} the one in {place} counts: its "
+            "`__init__` takes what is asked for there."
+        )
+        return words.format(name=exercise.name, assignment=number, place=place)
+    words = _(
+        "{assignment} asks for a {name} that takes {wanted}; the one in {place} takes {own}. Write "
+        "one for {assignment}, too: both may stand in one file."
+    )
+    own = listed(clean(parameter.name, 80) for parameter in chosen.parameters or ())
+    asked = listed(parameter.name for parameter in wanted)
+    return words.format(name=exercise.name, assignment=number, place=place, own=own, wanted=asked)
+
+
+def _of_another(
+    course: Course, submission: Submission, exercises: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """A note on each file that holds nothing of its assignment, and something of another one."""
+    notes = {}
+    for assignment in course.assignments:
+        sources = [submission.sources[k] for k in submission.readings[assignment.id].sources]
+        is_judged = any(exercise.id in exercises for exercise in assignment.exercises)
+        if is_judged and not any(_defined(source, assignment) for source in sources):
+            notes[assignment.id] = tuple(_foreign(course, source, assignment) for source in sources)
+    return {id_: tuple(filter(None, found)) for id_, found in notes.items()}
+
+
+def _foreign(course: Course, source: SourceFile, assignment: Assignment) -> str:
+    """Whose assignment's names a file has, in a sentence; "" where it has none."""
+    others = {other.id: _defined(source, other) for other in course.assignments}
+    most = max(others, key=lambda id_: len(others[id_]))
+    if not others[most]:
+        return ""
+    sentence = _(
+        "{file} defines what {other} asks for ({names}) and nothing of {assignment}. Was it saved "
+        "in the wrong place?"
+    )
+    names, file = listed(others[most]), clean(source.key, 120)
+    return sentence.format(file=file, other=most, names=names, assignment=assignment.id)
+
+
+def _defined(source: SourceFile, assignment: Assignment) -> list[str]:
+    """The names of an assignment's exercises that a file defines."""
+    return [e.name for e in assignment.exercises if any(definitions(source, e.name))]
+
+
+MOST_LINES = 20
+"""How many sentences on what does not count an assignment has."""
+
+
+def defined_at(handle: SubmissionHandle, exercise: Exercise) -> CodeLocation | None:
+    """Where the definition stands that was judged; in a file of its own where it is imported."""
+    located = handle.last_located(exercise)
+    if located is None or exercise.name not in located.names:
+        return None
+    sources = handle.submission.sources
+    for key in dict.fromkeys((located.key, *handle.submission.beside, *sources)):
+        if places := list(definitions(sources[key], exercise.name)):
+            cell, line = (
+                _chosen_definitions(located, exercise) or places[-1]
+            )  # the last one, as in Python
+            return CodeLocation(sources[key].name, line, cell)
+    return None
+
+
+def _chosen_definitions(located: Located, exercise: Exercise) -> tuple[int | None, int] | None:
+    """Where the class stands that was chosen of several with one name, if it is not the last."""
+    several = located.classes.get(exercise.name, ())
+    if located.chosen in (-1, len(several) - 1):
+        return None
+    return several[located.chosen].cell, several[located.chosen].line
+
+
+def ignored(handle: SubmissionHandle, exercises: Iterable[Exercise]) -> dict[str, tuple[str, ...]]:
+    """What was handed in for assignments and does not count, in sentences, by assignment.
+
+    Args:
+        handle: the submission, with what was found out about it.
+        exercises: those that were judged.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for exercise in exercises:
+        known = found.setdefault(exercise.assignment, {})
+        if located := handle.last_located(exercise):
+            source = handle.submission.sources.get(located.key)
+            # Of several classes a note says which one counts.
+            earlier = () if _chosen_definitions(located, exercise) else _earlier(source, exercise)
+            lines = [*_not_imported(located), *earlier]
+            known.update(dict.fromkeys(lines))
+    for id_, lines_ in found.items():
+        lines_.update(dict.fromkeys(_not_read(handle, id_)))
+    return {id_: tuple(lines_)[:MOST_LINES] for id_, lines_ in found.items()}
+
+
+def _not_imported(located: Located) -> Iterator[str]:
+    """The imports that failed in the file that counts for an exercise."""
+    for failure in located.not_imported:
+        at, file = failure.location, clean(located.key, 120)
+        place = location_words(file, at.cell, at.line) if at else file
+        sentence = _("{place}: {exception}. What does not need it counts.")
+        if "ImportError" in failure.bases:
+            sentence = _("{place}: the import failed ({exception}); what does not use it counts.")
+        yield sentence.format(place=place, exception=exception_words(failure).rstrip("."))
+
+
+def _earlier(source: SourceFile | None, exercise: Exercise) -> Iterator[str]:
+    """The definitions of an exercise that a later one in the same file replaces."""
+    places = list(definitions(source, exercise.name, outermost=True)) if source else []
+    for place in places[:-1][:MOST_LINES] if source else ():
+        sentence = _("{place}: {name} is defined again below, and the last definition counts.")
+        file = clean(source.key, 120) if source else ""
+        yield sentence.format(place=location_words(file, *place), name=exercise.name)
+
+
+def _not_read(handle: SubmissionHandle, id_: str) -> Iterator[str]:
+    """The files that are meant for an assignment, where another one counts."""
+    reading = handle.submission.readings[id_]
+    for key in reading.passed_over:
+        sentence = _("{file} is not read: {other} counts.")
+        yield sentence.format(file=clean(key, 200), other=reading.read_from)

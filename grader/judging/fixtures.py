@@ -1,0 +1,149 @@
+"""What checks are called with, and what it is made from: loaded once per worker, then reused."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import torch
+
+from grader.core.records import Visibility
+from grader.course.course import SOLUTIONS, Course, Exercise
+from grader.course.printed_tensors import Ledger
+from grader.judging.recordings import Recording
+from grader.sessions.base import Session
+from grader.sessions.child import ChildSession
+from grader.sessions.in_process import InProcessSession
+from grader.sessions.launchers import default_launcher
+from grader.sessions.reference_sessions import CachedSession, RecordedSession
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Reading, Submission, read_submission
+from grader.testing.attempt import Attempt
+from grader.testing.draw import VISIBLE_SEED, Draw
+from grader.testing.judge import Judge
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.roles import Roles
+from grader.testing.signatures import Parameters
+from grader.testing.student import ReferenceHandle, StudentHandle
+
+REFERENCE_STUDENT = "reference"
+
+
+@dataclass(slots=True)
+class Fixtures:
+    """What one check function is called with, by the names of its parameters."""
+
+    student: StudentHandle
+    reference: ReferenceHandle
+    judge: Judge
+    draw: Draw
+    printed: Ledger
+
+    @property
+    def attempt(self) -> Attempt:
+        """The student's code beside the solution's."""
+        return Attempt(self.student, self.reference, self.judge, self.student.exercise.name)
+
+
+@dataclass(slots=True)
+class CheckEnvironment:
+    """The course, its printed tensors, and the hidden solution in a session.
+
+    Args:
+        ledger: the course's printed tensors.
+        reference: the hidden solution, live or from a recording.
+        seed: the run's secret seed for hidden inputs.
+        overdue: ids of checks that did not return in time, and are not tried again.
+        beside: makes another session with the solution, which knows the same replies; None where
+            there is no solution.
+    """
+
+    course: Course
+    ledger: Ledger
+    reference: SubmissionHandle
+    reference_session: Session
+    seed: str
+    overdue: set[str] = field(default_factory=set)
+    beside: Callable[[], Session] | None = None
+
+    def close(self) -> None:
+        """End what the reference runs in."""
+        self.reference_session.close()
+
+    def declared(self, exercise: Exercise) -> dict[str, Parameters]:
+        """What the classes of an exercise's solution take, by name."""
+        located = self.reference.locate(exercise)
+        found = {name: located.parameters(name) for name in located.classes}
+        return {name: parameters for name, parameters in found.items() if parameters}
+
+    def fixtures(
+        self, student: SubmissionHandle, exercise: Exercise, check: str, visibility: Visibility
+    ) -> Fixtures:
+        """The fixtures for one run of one check.
+
+        Args:
+            student: the submission.
+            exercise: what the check belongs to.
+            check: its id, by which inputs are drawn and a recording is read.
+            visibility: hidden checks draw from the run's secret seed.
+        """
+        self.reference_session.begin(check)
+        student.forget()
+        roles = Roles(dict(self.course.roles))
+        handle = StudentHandle(student, exercise, roles=roles)
+        seed = VISIBLE_SEED if visibility is Visibility.VISIBLE else self.seed
+        return Fixtures(
+            student=handle,
+            reference=ReferenceHandle(self.reference, exercise, roles=roles),
+            judge=Judge(
+                handle.calls,
+                say=self.course.text,
+                held=handle.held,
+                roles=roles,
+                settle=student.settle,
+            ),
+            draw=Draw(seed, check),
+            printed=self.ledger,
+        )
+
+
+def live_environment(course: Course, seed: str, *, apart: bool = False) -> CheckEnvironment:
+    """An environment over the hidden solutions, for instructors.
+
+    Args:
+        course: the course.
+        seed: the run's secret seed for hidden inputs.
+        apart: run the solutions in a process of their own, because student code runs in this one
+            (it could change torch's defaults).
+    """
+    # Small tensors are quicker on one thread, and results do not depend on the machine.
+    torch.set_num_threads(1)
+    submission = read_solutions(course)
+    inner: Session = InProcessSession(submission)
+    if apart:
+        launcher = default_launcher(course.packages)
+        inner = ChildSession(launcher, submission, course.limits, owns_launcher=True)
+    session = CachedSession(inner)
+
+    def beside() -> Session:
+        return CachedSession(inner.of(submission) or InProcessSession(submission), session.kept)
+
+    reference = SubmissionHandle(submission, session, course.limits)
+    ledger = Ledger(course.root, course.ledger)
+    return CheckEnvironment(course, ledger, reference, session, seed, beside=beside)
+
+
+def recorded_environment(course: Course, recordings: Mapping[str, Recording]) -> CheckEnvironment:
+    """An environment for students: the reference replies from recordings, by assignment."""
+    session = RecordedSession(
+        transcripts={c: t for r in recordings.values() for c, t in r.transcripts.items()},
+        opened={r.source: {"names": r.names, "classes": r.classes} for r in recordings.values()},
+    )
+    sources = {r.source: SourceFile(r.source, "", False, ()) for r in recordings.values()}
+    readings = {id_: Reading((r.source,), r.source) for id_, r in recordings.items()}
+    submission = Submission(REFERENCE_STUDENT, sources, readings)
+    reference = SubmissionHandle(submission, session, course.limits)
+    return CheckEnvironment(course, Ledger(course.root, course.ledger), reference, session, "")
+
+
+def read_solutions(course: Course) -> Submission:
+    """The hidden solutions, read the way a submission is."""
+    return read_submission(course, course.root / SOLUTIONS, REFERENCE_STUDENT)

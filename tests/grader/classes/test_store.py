@@ -1,0 +1,121 @@
+"""The store of a class: what it refuses, what it keeps, and what it says."""
+
+import sqlite3
+
+import pytest
+
+from grader.classes.store import FORMAT, KEPT_RUNS, STORE, Store
+from grader.core.errors import UsageError
+from tests.grader.classes.conftest import HIDDEN, STUDENTS
+
+TWO = STUDENTS[:2]
+
+
+@pytest.fixture
+def run(make):
+    """A class of two that was graded."""
+    made = make("out")
+    made.run(names=TWO)
+    return made
+
+
+def changed_store(run, statement, *values):
+    """Change the store behind the grader's back."""
+    with sqlite3.connect(run.out / STORE) as connection:
+        connection.execute(statement, values)
+    connection.close()
+
+
+def test_a_store_of_another_version_is_refused(run):
+    """With what to do; forced, everybody is graded again and all is as it was."""
+    files = run.files()
+    changed_store(run, "UPDATE meta SET value = 'grader/class/0' WHERE name = 'format'")
+    for opened in (Store.to_read, Store.to_write):
+        with pytest.raises(UsageError) as refused:
+            opened(run.out)
+        assert str(refused.value) == (
+            f"{run.out} holds a class of another version of the grader (grader/class/0, not "
+            f"{FORMAT}). Give another --out, or --force to grade everything again."
+        )
+    with pytest.raises(UsageError, match="another version"):
+        run.run(names=TWO)
+    run.run(names=TWO, force=True)
+    assert run.files() == files
+    assert run.graded.total() == 4
+
+
+def test_a_journal_of_an_earlier_version_is_refused(run):
+    """A folder that another version wrote has none of the store's files."""
+    (run.out / STORE).rename(run.out / "run.jsonl")
+    with pytest.raises(UsageError, match="holds a class of another version of the grader"):
+        run.run(names=TWO)
+
+
+@pytest.mark.parametrize("how", ["no database", "half", "empty table"])
+def test_a_damaged_store_is_refused(run, how):
+    """With what to do; forced, it is begun again."""
+    path, files = run.out / STORE, run.files()
+    if how == "no database":
+        path.write_bytes(b"something else" * 100)
+    elif how == "half":
+        path.write_bytes(path.read_bytes()[:5000])
+    else:
+        changed_store(run, "DROP TABLE meta")
+    with pytest.raises(UsageError, match=r"--force to grade everything again\.$") as refused:
+        run.run(names=TWO)
+    assert str(run.out) in str(refused.value)
+    run.run(names=TWO, force=True)
+    assert run.files() == files
+
+
+def test_an_outcome_that_cannot_be_read_is_told(run):
+    """And made again where everything is."""
+    files = run.files()
+    changed_store(run, "UPDATE outcome SET record = ?", b"nothing")
+    with pytest.raises(UsageError, match=r"cannot be read .* Run the command with --force\.$"):
+        run.run(names=TWO)
+    run.run(names=TWO, force=True)
+    assert run.files() == files
+
+
+@pytest.mark.parametrize(("first", "second"), [("to_write", "to_write"), ("to_write", "to_read")])
+def test_two_commands_at_once_are_told(run, first, second):
+    """The one that comes later does nothing; when the first has ended, it may."""
+    with getattr(Store, first)(run.out), pytest.raises(UsageError) as refused:
+        getattr(Store, second)(run.out)
+    assert str(refused.value) == (
+        f"Another grader command is working in {run.out}. Wait for it, then run this command again."
+    )
+    with getattr(Store, second)(run.out) as store:
+        assert store.students() == TWO
+
+
+def test_commands_that_read_do_not_wait_for_each_other(run):
+    """They write nothing."""
+    with Store.to_read(run.out) as one, Store.to_read(run.out) as other:
+        assert one.keys() == other.keys() != set()
+
+
+def test_a_run_that_could_not_begin_leaves_no_store(tmp_path):
+    """Nor a folder."""
+    with Store.to_write(tmp_path / "out"):
+        pass
+    assert not (tmp_path / "out").exists()
+
+
+def test_outcomes_that_nothing_uses_are_forgotten_after_some_runs(run):
+    """A change that is undone in time grades nobody."""
+    path = run.course / HIDDEN.format("01_scores")
+    before = path.read_text("utf-8")
+    path.write_text(before + "HARDER = 1\n", "utf-8")
+    for _ in range(KEPT_RUNS):
+        run.run(names=TWO)
+    with Store.to_read(run.out) as store:
+        assert len(store.keys()) == 6
+    run.run(names=TWO)
+    with Store.to_read(run.out) as store:
+        assert len(store.keys()) == 4
+    path.write_text(before, "utf-8")
+    run.graded.clear()
+    run.run(names=TWO)
+    assert run.graded.total() == 2

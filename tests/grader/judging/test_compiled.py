@@ -1,0 +1,239 @@
+"""A compiled course: with a cache, without one, or with another's, a class has the same results."""
+
+import json
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from grader.classes.run_settings import RunSettings
+from grader.classes.worker import Worker
+from grader.core import kept
+from grader.core.kept import CACHE_VARIABLE
+from grader.course.course import load_course
+from grader.course.misconceptions import all_misconceptions
+from grader.intake.folders import Student
+from grader.judging import collect as collecting
+from grader.judging.known_mistakes import LiveMistakes
+from grader.judging.results import to_json
+from grader.judging.run import Check
+from grader.judging.submission_grader import Scope
+from grader.release.recorder import record
+from grader.sessions.launchers import Launcher
+
+SCORES = "def scores(queries, keys):\n    return {}\n"
+RIGHT = """def scores(queries, keys):
+    if len(queries[0]) != len(keys[0]):
+        raise ValueError("other sizes")
+    return queries @ keys.T / keys.shape[-1] ** 0.5
+"""
+WORK = {
+    "right": RIGHT,
+    "later-slip": RIGHT,
+    "right-in-other-words": SCORES.format("(queries / keys.shape[-1] ** 0.5) @ keys.T"),
+    "slip": SCORES.format("queries @ keys.T"),
+    "two-slips": SCORES.format("keys @ queries.T / keys.shape[-1] ** 1"),
+    "nobody-knows": SCORES.format("queries @ keys.T + 1"),
+    "stub": "def scores(queries, keys):\n    raise NotImplementedError('Write scores.')\n",
+    "raises": SCORES.format("queries @ keys"),
+    "breaks-off": SCORES.format("queries @"),
+    "ends": SCORES.format("__import__('os')._exit(3)"),
+    "empty": "x = 1\n",
+}
+MIXTURE = """
+import torch
+from scores import scores
+
+
+def weights(raw):
+    return torch.softmax(raw, dim={dim})
+
+
+class Mixture(torch.nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.W_query = torch.nn.Linear(d_in, d_out, bias=False)
+        self.W_key = torch.nn.Linear(d_in, d_out, bias=False)
+        self.W_value = torch.nn.Linear(d_in, d_out, bias=False)
+
+    def forward(self, x):
+        return weights(scores(self.W_query(x), self.W_key(x))) @ self.W_{value}(x)
+"""
+MIXTURES = {"later-slip": ("-1", "key"), "two-slips": ("0", "value")}
+
+
+class Shared(Launcher):
+    """A launcher that other tests use as well, and that counts what it starts."""
+
+    def __init__(self, inner: Launcher) -> None:
+        self.inner, self.seal, self.launched = inner, inner.seal, 0
+
+    def launch(self, limits: Any, generation: int) -> Any:
+        """Start a child."""
+        self.launched += 1
+        return self.inner.launch(limits, generation)
+
+
+class Class:
+    """A small class, and a course of its own."""
+
+    def __init__(self, course, folder, launcher):
+        self.course, self.folder, self.launcher = course, folder, Shared(launcher)
+        for name, text in WORK.items():
+            (folder / name).mkdir(parents=True)
+            (folder / name / "scores.py").write_text(text, "utf-8")
+            dim, value = MIXTURES.get(name, ("-1", "value"))
+            (folder / name / "mixture.py").write_text(MIXTURE.format(dim=dim, value=value), "utf-8")
+
+    def results(self, seed="1", language="en", names=tuple(WORK)):
+        """What a new worker makes of each student, but for how long it took."""
+        course = load_course(self.course)
+        settings = RunSettings(self.course, course.hash, seed, "process", language)
+        worker = Worker(settings, self.launcher)
+        with closing(worker):
+            found = {name: worker.result(Student(name, self.folder / name)) for name in names}
+        return {name: json.dumps(without_time(to_json(result))) for name, result in found.items()}
+
+
+def without_time(value):
+    """A result without its durations."""
+    if isinstance(value, dict):
+        return {key: without_time(item) for key, item in value.items() if key != "duration_s"}
+    return [*map(without_time, value)] if isinstance(value, list) else value
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """Has what is kept lie in a folder of this name from now on; in none for ""."""
+
+    def use(name):
+        monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / name) if name else "")
+
+    use("")
+    return use
+
+
+@pytest.fixture
+def small_class(course_copy, tmp_path, warm_parent):
+    """The class."""
+    return Class(course_copy, tmp_path / "class", warm_parent)
+
+
+def test_a_class_has_the_same_results_with_a_cold_cache_a_warm_one_and_none(small_class, cache):
+    """To the byte: outcomes, messages, pictures and the names of mistakes."""
+    without = small_class.results()
+    cache("cache")
+    cold = small_class.results()
+    warm = small_class.results()
+    assert cold == without
+    assert warm == without
+    assert '"scores-not-scaled"' in without["slip"]
+    assert '"mixture-of-keys"' in without["later-slip"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", ["seed", "language", "check", "solution", "mistake"])
+def test_what_was_compiled_for_something_else_is_not_used(small_class, cache, change):
+    """For another seed, language or course everything is as if nothing had been kept."""
+    cache("cache")
+    small_class.results()
+    given = {"seed": {"seed": "2"}, "language": {"language": "ja"}}.get(change, {})
+    files = {
+        "check": ("tests/checks/01_scores/test_visible.py", "(2, 3)", "(3, 2)"),
+        "solution": ("solutions/01_scores/scores.py", "= queries", "= 2 * queries"),
+        "mistake": ("solutions/01_scores/misconceptions.toml", "The scores are", "They are"),
+    }
+    if change in files:
+        name, old, new = files[change]
+        path = small_class.course / name
+        text = path.read_text("utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), "utf-8")
+    found = small_class.results(**given)
+    cache("")
+    assert found == small_class.results(**given)
+
+
+@pytest.mark.slow
+def test_a_torn_cache_is_made_again(small_class, cache, tmp_path):
+    """Each of its files, whichever half is lost."""
+    cache("cache")
+    whole = small_class.results()
+    files = [*(tmp_path / "cache").rglob("*.bin")]
+    assert {path.parent.name for path in files} >= {"answers", "checks", "hashes", "mistakes"}
+    for path in files:
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    assert small_class.results() == whole
+
+
+def test_a_warm_cache_leaves_nothing_to_work_out(small_class, cache, monkeypatch):
+    """No check is collected or judged for who is right, and no process started for known mistakes."""
+    cache("cache")
+    small_class.results(names=("right", "slip"))
+    before = small_class.launcher.launched
+    small_class.results(names=("right",))
+    for_right = small_class.launcher.launched - before
+
+    def refuse(*_given):
+        raise AssertionError("this was kept")
+
+    monkeypatch.setattr(collecting, "_run_pytest", refuse)
+    monkeypatch.setattr(LiveMistakes, "session", refuse)
+    monkeypatch.setattr(kept, "_keep", refuse)
+    small_class.results(names=("slip",))
+    monkeypatch.setattr(Check, "run", refuse)
+    before = small_class.launcher.launched
+    assert '"score": 6' in small_class.results(names=("right",))["right"]
+    assert small_class.launcher.launched - before == for_right
+
+
+def test_mistakes_that_visible_checks_rule_out_are_not_run_for_a_new_class(small_class, cache):
+    """Only what explains the visible checks is run with a new seed."""
+    cache("cache")
+    mistakes = all_misconceptions(load_course(small_class.course))["01_scores"]
+    small_class.results(seed="1", names=("slip",))
+    before = small_class.launcher.launched
+    found = small_class.results(seed="2", names=("slip",))
+    assert '"scores-not-scaled"' in found["slip"]
+    anew = small_class.launcher.launched - before
+    small_class.results(seed="2", names=("slip",))
+    again = small_class.launcher.launched - before - anew
+    assert anew - again == 1
+    assert len(mistakes) > 2
+
+
+def test_hidden_checks_run_with_a_mistake_when_somebody_asks_how_they_go(small_class, cache):
+    """Once, and in the order of the checks."""
+    cache("cache")
+    course = load_course(small_class.course)
+    settings = RunSettings(course.root, course.hash, "1", "process")
+    exercise = course.exercises["01_scores/scores"]
+    with closing(Worker(settings, small_class.launcher)) as worker:
+        checks = worker.grader.checks(Scope({exercise.id: exercise}))
+        known = worker.grader.mistakes.known(exercise, checks, 1)
+        before = small_class.launcher.launched
+        ran = {id_: trace.end for id_, trace in known[0].traces.items()}
+        assert small_class.launcher.launched == before + 1
+    assert [*ran] == [check.id for check in checks if not check.is_remark]
+    assert len(known[0].traces) == len(ran)
+    assert "none" not in known[0].traces
+    assert small_class.launcher.launched == before + 1
+
+
+def test_what_a_release_found_out_about_known_mistakes_is_not_found_out_again(small_class, cache):
+    """Recordings hold how visible checks go with each mistake; a class has the same ones."""
+    cache("cache")
+    course = load_course(small_class.course)
+    recording = record(course, course.by_id["01_scores"])
+    exercise = course.exercises["01_scores/scores"]
+    settings = RunSettings(course.root, course.hash, "1", "process")
+    with closing(Worker(settings, small_class.launcher)) as worker:
+        checks = worker.grader.checks(Scope({exercise.id: exercise}))
+        before = small_class.launcher.launched
+        known = worker.grader.mistakes.known(exercise, checks, 1)
+        assert small_class.launcher.launched == before
+    recorded = [entry.traces for entry in recording.known[exercise.id][0]]
+    ends = [{id_: trace.end for id_, trace in traces.items()} for traces in recorded]
+    assert [
+        {id_: entry.traces[id_].end for id_ in of} for entry, of in zip(known, ends, strict=True)
+    ] == ends

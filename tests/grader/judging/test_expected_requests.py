@@ -1,0 +1,134 @@
+"""Tests of what is asked ahead: the solution's requests, byte for byte, and nothing besides."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.core.records import Result
+from grader.course.course import Course, load_course
+from grader.judging.answer_cache import AnswerCache
+from grader.judging.solution_requests import SolutionRequests, read_requests
+from grader.judging.submission_grader import Scope, SubmissionGrader, full_grader, grade
+from grader.sandbox.stream import Raw
+from grader.sandbox.wire import Frame, decode_header, encode, split
+from grader.sessions.base import OwnFrame
+from grader.sessions.child import ChildSession
+from grader.submissions.submission import read_submission
+
+
+@dataclass(eq=False)
+class Heard(ChildSession):
+    """Keeps what it sends, one request after the other, and how often it sends."""
+
+    requests: list[bytes] = field(default_factory=list)
+    sent: int = 0
+
+    def exchange_all(self, requests: Any, seconds: float) -> list[Raw | OwnFrame]:
+        """Keep the requests of a batch as they are."""
+        before = len(self.requests)
+        replies = super().exchange_all(requests, seconds)
+        self.requests[before:] = requests[: len(replies)]
+        return replies
+
+    def exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
+        """Keep a request."""
+        self.sent += bool(request)
+        self.requests.append(request)
+        return super().exchange(request, seconds)
+
+
+@pytest.fixture
+def course(root: Path) -> Course:
+    """The tiny course."""
+    return load_course(root / "tests" / "example_course")
+
+
+@pytest.fixture
+def bench(course: Course) -> Iterator[SubmissionGrader]:
+    """What to grade with."""
+    made = full_grader(course, "3")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def graded(course: Course, warm_parent: Any, tmp_path: Path) -> Any:
+    """Grades files; the result, and what was sent."""
+
+    def run(bench: SubmissionGrader, files: dict[str, str]) -> tuple[Result, Heard]:
+        for name, text in files.items():
+            (tmp_path / name).write_text(text, "utf-8")
+        submission = read_submission(course, tmp_path, "student")
+        heard = Heard(warm_parent, submission, course.limits)
+        with closing(heard):
+            fresh = replace(bench, answers=AnswerCache())
+            return grade(fresh, submission, heard, Scope(course.exercises)), heard
+
+    return run
+
+
+def solutions(course: Course) -> dict[str, str]:
+    """The solutions of the tiny course."""
+    return {
+        path.name: path.read_text("utf-8") for path in (course.root / "solutions").rglob("*.py")
+    }
+
+
+def test_a_right_submission_is_asked_the_same_in_fewer_messages(
+    bench: SubmissionGrader, course: Course, graded: Any
+) -> None:
+    """Byte for byte what checks ask by themselves: no expected value, no hash of one, no mark."""
+    _result, ahead = graded(bench, solutions(course))
+    _result, alone = graded(replace(bench, expected=None), solutions(course))
+    assert ahead.requests == alone.requests
+    assert ahead.sent < alone.sent == len(alone.requests)
+
+
+def test_what_is_asked_is_kept_and_read_back(bench: SubmissionGrader, course: Course) -> None:
+    """With names in any script, and tensors."""
+    assert bench.expected is not None
+    (exercise, *_others) = course.exercises.values()
+    checks = bench.checks(Scope({exercise.id: exercise}))
+    asked = bench.expected.of(exercise, [c for c in checks if c.visibility == "visible"])
+    assert asked.requests
+    assert read_requests(asked.written()) == asked
+
+
+def test_another_file_is_asked_by_its_own_name() -> None:
+    """Also where its name stands in what is asked, and where it needs quotes."""
+    header = {"verb": "call", "source": "a.py", "name": "f", "args": ['"source":"a.py"']}
+    made = SolutionRequests("a.py", "a.py -1 {}", {"check": (encode(Frame(header, b"12")),)})
+    assert made.of("a.py", "a.py -1 {}") is made.requests
+    (request,) = made.of('é "b".py', 'é "b".py -1 {}')["check"]
+    ((text, payload),) = split(request)
+    assert decode_header(text) == {**header, "source": 'é "b".py'}
+    assert payload == b"12"
+
+
+def test_classes_that_are_asked_otherwise_are_asked_nothing_ahead() -> None:
+    """Their arguments have other names, or another order."""
+    made = SolutionRequests("a.py", "a.py", {"check": (b"",)})
+    assert made.of("b.py", "b.py -1 {'Mixture': ()}") == {}
+
+
+def test_who_is_asked_otherwise_gets_one_new_process_for_it(
+    bench: SubmissionGrader, course: Course, graded: Any
+) -> None:
+    """The other checks of the exercise ask by themselves; what they say is the same."""
+    files = solutions(course)
+    files["mixture.py"] = files["mixture.py"].replace("W_query", "Wq")
+    alone, _heard = graded(replace(bench, expected=None), files)
+    ahead, heard = graded(bench, files)
+    assert outcomes(ahead) == outcomes(alone)
+    assert heard.restarts == 1
+
+
+def outcomes(result: Result) -> dict[str, tuple[str, str]]:
+    """How each check ended, and what it says."""
+    return {
+        check.id: (check.outcome, check.message) for e in result.exercises for check in e.checks
+    }

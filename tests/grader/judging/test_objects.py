@@ -1,0 +1,249 @@
+"""A course of objects: methods, sets, bytes, arrays, and functions by their names are judged."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.mutate import mutate
+from grader.authoring.validate import validate
+from grader.core.records import Outcome, Result
+from grader.course.course import Course, load_course
+from grader.judging.fixtures import read_solutions
+from grader.judging.submission_grader import (
+    VISIBLE_CHECKS,
+    Scope,
+    SubmissionGrader,
+    full_grader,
+    grade,
+    visible_grader,
+)
+from grader.release.stubs import generate
+from grader.release.students import student_files
+from grader.sandbox.failures import stub_message
+from grader.sessions.child import ChildSession
+from grader.sessions.in_process import InProcessSession
+from grader.sessions.launchers import WarmParent
+from grader.submissions.notebooks import Cell
+from grader.submissions.submission import Submission
+
+Grade = Callable[..., Result]
+
+HEAP, TOKENIZER, PAIRS = "01_containers/Heap", "01_containers/Tokenizer", "02_training/Pairs"
+LOSS_OF = "02_training/loss_of"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Course:
+    """The course, complete."""
+    folder = tmp_path_factory.mktemp("objects") / "course"
+    shutil.copytree(root / "tests" / "object_course", folder)
+    for file in generate(load_course(folder)):
+        file.write(folder)
+    return load_course(folder)
+
+
+@pytest.fixture(autouse=True)
+def own_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another course's checks have the same names."""
+    for name in [name for name in sys.modules if name.startswith("tests.checks")]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def edited(course: Course, *edits: tuple[str, str]) -> Submission:
+    """The solutions, with pieces of text replaced."""
+    submission = read_solutions(course)
+    for old, new in edits:
+        (key,) = [k for k, s in submission.sources.items() if old in s.cells[0].text]
+        source = submission.sources[key]
+        cells = (Cell(None, source.cells[0].text.replace(old, new)),)
+        changed = {**submission.sources, key: replace(source, cells=cells)}
+        submission = replace(submission, sources=changed)
+    return submission
+
+
+@pytest.fixture
+def grade_in_child(course: Course, warm_parent: WarmParent) -> Iterator[Grade]:
+    """Grades edited solutions in a child process, with all checks."""
+    grader = full_grader(course, "seed")
+    sessions = []
+
+    def run(*edits: tuple[str, str]) -> Result:
+        submission = edited(course, *edits)
+        sessions.append(ChildSession(warm_parent, submission, course.limits))
+        return grade(grader, submission, sessions[-1], Scope(course.exercises))
+
+    yield run
+    for session in sessions:
+        session.close()
+    grader.close()
+
+
+def failing(result: Result, exercise: str) -> list[tuple[Outcome, str]]:
+    """How the checks of an exercise end that do not pass, and the message."""
+    (found,) = [one for one in result.exercises if one.id == exercise]
+    return [(c.outcome, c.message) for c in found.checks if c.outcome is not Outcome.PASSED]
+
+
+@pytest.mark.slow
+def test_the_course_keeps_its_promises(course: Course) -> None:
+    """Its mistakes are recognised by sets, bytes, arrays and what methods return."""
+    report = validate(course)
+    assert (report.faults, report.warnings) == ([], [])
+    assert [row.recognised for row in report.rows] == [1, 1, 1, 1, 1]
+
+
+@pytest.mark.proof
+def test_mutants_are_tried_with_functions_and_arrays(course: Course) -> None:
+    """On other numbers as well: none breaks a check."""
+    tried = {one.exercise.id: one for one in mutate(course, ("Pairs", "loss_of"), 1)}
+    assert tried.keys() == {PAIRS, LOSS_OF}
+    assert all(one.counts["caught"] > 5 for one in tried.values())
+
+
+@pytest.mark.slow
+def test_a_released_copy_checks_objects_from_recordings(course: Course, tmp_path: Path) -> None:
+    """The recorded answers are found again, sets among the arguments or not."""
+    for file in student_files(course):
+        file.write(tmp_path)
+    copy = load_course(tmp_path)
+    grader: SubmissionGrader = visible_grader(copy)
+    submission = edited(course)
+    scope = Scope(copy.exercises, VISIBLE_CHECKS)
+    result = grade(grader, submission, InProcessSession(submission), scope)
+    outcomes = {c.outcome for one in result.exercises for c in one.checks}
+    grader.close()
+    assert outcomes == {Outcome.PASSED}
+
+
+def test_right_objects_pass_in_a_child_process(grade_in_child: Grade) -> None:
+    """Methods, an iterator of parameters and a function by name go the whole way."""
+    result = grade_in_child()
+    assert [failing(result, one.id) for one in result.exercises] == [[]] * 5
+
+
+def test_a_wrong_method_is_told_with_the_calls_before_it(grade_in_child: Grade) -> None:
+    """What was pushed stands above what came back."""
+    result = grade_in_child(("min(self.numbers)", "max(self.numbers)"))
+    (_outcome, message), *_others = failing(result, HEAP)
+    assert message.splitlines() == [
+        "model = Heap()",
+        "model.push(3)",
+        "model.push(1)",
+        "model.push(2)",
+        "model.pop()",
+        "The result: expected 1, received 3.",
+        "It is 3 times the expected value.",
+    ]
+
+
+def test_a_missing_method_and_a_missing_function_are_told_by_name(grade_in_child: Grade) -> None:
+    """Both are the student's to write, or to keep."""
+    result = grade_in_child(("def pop(", "def take("), ("def mse(", "def mean_square("))
+    (_outcome, pop), *_others = failing(result, HEAP)
+    assert "AttributeError: 'Heap' object has no attribute 'pop'" in pop
+    (outcome, loss), *_others = failing(result, LOSS_OF)
+    assert outcome is Outcome.MISSING
+    assert "mse" in loss
+
+
+def test_a_method_that_is_a_stub_is_told_by_its_name(grade_in_child: Grade) -> None:
+    """Not as a `forward`."""
+    stub = f'raise NotImplementedError("{stub_message(HEAP)}")'
+    result = grade_in_child(("self.numbers.append(number)", stub))
+    assert "`push` is not written yet." in [message for _outcome, message in failing(result, HEAP)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "exercise", "outcome", "said"),
+    [
+        (
+            *(
+                "def push(self, number",
+                "@property\n    def push(self): import os; os._exit(0)\n    def other(self, number",
+            ),
+            *(HEAP, Outcome.CRASHED, ""),
+        ),
+        (
+            *("{(data[i]", "set(range(10**6)) or {(data[i]", TOKENIZER),
+            *(Outcome.FAILED, "a set of 1000000 entries, more than may travel"),
+        ),
+        (
+            *('text.encode("utf-8")', "bytes(100 * 2**20)", TOKENIZER),
+            *(Outcome.FAILED, "bytes of 104857600 bytes, more than may travel"),
+        ),
+        (
+            *("return self.inputs[index], self", "return np.array([None]), self", PAIRS),
+            *(Outcome.FAILED, "numpy.ndarray of dtype object, which does not travel"),
+        ),
+        (
+            *(
+                "return len(self.numbers)",
+                "return __import__('grader.sandbox.wire', fromlist=['x']).NamedFunction('x')",
+                HEAP,
+            ),
+            *(Outcome.CRASHED, "malformed reply"),
+        ),
+    ],
+    ids=[
+        "a property that exits",
+        "a huge set",
+        "huge bytes",
+        "an array of objects",
+        "a function by name",
+    ],
+)
+def test_hostile_objects_cost_their_exercise_alone(
+    grade_in_child: Grade, old: str, new: str, exercise: str, outcome: Outcome, said: str
+) -> None:
+    """Whatever they are, the others count."""
+    result = grade_in_child((old, new))
+    (first, message), *_others = failing(result, exercise)
+    assert (first, said in message) == (outcome, True), message
+    others = [one for one in result.exercises if one.id != exercise]
+    assert [failing(result, one.id) for one in others] == [[]] * 4
+
+
+@pytest.mark.parametrize("method", ["no name", "push()", "a.b"])
+def test_what_is_no_name_is_no_method(course: Course, method: str, hand_in) -> None:
+    """That is the check's own mistake."""
+    student = hand_in("class one:\n    pass\n")
+    instance = student.call("one").value
+    with pytest.raises(ValueError, match="names a method of an instance"):
+        student.call(instance, method=method)
+    with pytest.raises(ValueError, match="is no function's name"):
+        student.function(method)
+
+
+def test_what_a_method_returns_and_is_no_data_can_be_called(hand_in) -> None:
+    """An iterator, or another instance; Python's own methods are the class's."""
+    text = (
+        "class one:\n    def __init__(self, n=2):\n        self.n = n\n"
+        "        self.__len__ = lambda: 99\n"
+        "    def __len__(self):\n        return self.n\n"
+        "    def __iter__(self):\n        yield from range(self.n)\n"
+        "    def larger(self):\n        return one(self.n + 1)\n"
+    )
+    student = hand_in(text)
+    instance = student.call("one").value
+    assert student.call(instance, method="__len__").value == 2
+    larger = student.call(instance, method="larger").value
+    assert (larger.type_name, student.call(larger, method="__len__").value) == ("one", 3)
+    iterator = student.call(larger, method="__iter__").value
+    assert [student.call(iterator, method="__next__").value for _ in range(3)] == [0, 1, 2]
+    failure = student.refusal(iterator, method="__next__")
+    assert failure is not None
+    assert failure.type == "StopIteration"
+
+
+def test_sets_and_arrays_that_are_changed_are_noticed(hand_in) -> None:
+    """As tensors and lists are; each side has its own."""
+    import numpy as np
+
+    student = hand_in("def one(a, b, c):\n    a.add(9)\n    b[0] = 9\n    return c\n")
+    given = {1}, np.zeros(2), {5}
+    assert student.call("one", *given).changed == ("0", "1")
+    assert (given[0], given[1].tolist()) == ({1}, [0.0, 0.0])
