@@ -7,10 +7,10 @@ from datetime import datetime
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.edge import from_here
 from grader.cli.hint import NOT_REMEMBERED, advice_text, hint_command, verbose_command
 from grader.cli.predict import compare_line, prediction_line
 from grader.cli.render import print_assignment, print_file_failures
+from grader.cli.shared import from_here
 from grader.cli.shown_views import print_new_views
 from grader.cli.status import place
 from grader.cli.styles import styles_line

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.help import SpokenCommand
 from grader.cli.hint import COLUMNS, hint_name
-from grader.cli.streams import echo
+from grader.cli.shared import course_option, echo
 from grader.core.errors import UsageError
 from grader.core.language import _, bracketed, listed
 from grader.core.text import filled
@@ -24,17 +25,23 @@ if TYPE_CHECKING:
     from grader.testing.predictions import Prediction
 
 
-def run_predict(course: Course, target: str, numbers: Sequence[int]) -> None:
-    """Ask for the predictions of a target, and say what the code says where it is solved.
+@click.command(cls=SpokenCommand)
+@click.argument("target")
+@click.option(
+    "--answer",
+    "numbers",
+    type=int,
+    multiple=True,
+    metavar="NUMBER",
+    help="The choice that you predict; given once for each prediction of TARGET.",
+)
+@course_option
+def predict(course: Course, target: str, numbers: tuple[int, ...]) -> None:
+    """Predict what your code will do, and have it answer once it is written.
 
-    Args:
-        course: the course.
-        target: an assignment or an exercise.
-        numbers: of the choices that are predicted; where there are none, they are asked for.
-
-    Raises:
-        UsageError: when the target names nothing, or the numbers are not those of choices.
-        CourseError: when a file of predictions has a problem.
+    TARGET is an assignment or an exercise, as for `grader check`. A prediction is never worth
+    points. What you said is remembered; when the exercise is solved, this shows it again, with what
+    your own code says and why.
     """
     exercises = _chosen(course, target)
     from grader.judging.views import load_predictions  # both import torch
