@@ -20,7 +20,7 @@ import torch
 from grader.cli.hint import hint_name, only_exercise, print_hint
 from grader.cli.predict import answer_text, chosen_text, is_choice, question_text
 from grader.cli.render import print_assignment
-from grader.cli.shown_views import print_view
+from grader.cli.show import print_view
 from grader.cli.styles import later, styles_text
 from grader.cli.view import View, plain_console
 from grader.core import language

@@ -97,7 +97,7 @@ def check(
         session = _session(course, work, debug=debug, as_graded=as_graded)
         from grader.cli.hint import hint_command, verbose_command
         from grader.cli.render import print_as_graded, print_check, print_decided, print_protection
-        from grader.cli.shown_views import print_new_views
+        from grader.cli.show import print_new_views
         from grader.cli.view import View, console
         from grader.judging.results import to_json
         from grader.judging.shown_views import shown_solved, shown_when_solved

@@ -102,11 +102,7 @@ def _is_course(folder: Path) -> bool:
 
 
 def _graded(
-    course: Path,
-    other: Path,
-    submissions: Path | None,
-    class_options: Sequence[str],
-    out: Path,
+    course: Path, other: Path, submissions: Path | None, class_options: Sequence[str], out: Path
 ) -> Path:
     """A class graded with a course; where the other is a run, only what the course changes in it.
 

@@ -110,16 +110,16 @@ def _torch(course: Course) -> Line:
         sentence = _("torch {version} is installed but cannot be loaded: {reason}")
         return "✗", sentence.format(version=installed, reason=error)
     constraints = course.root / "constraints.txt"
-    found = PINNED_TORCH.search(constraints.read_text("utf-8") if constraints.is_file() else "")
-    if found is None:
+    match = PINNED_TORCH.search(constraints.read_text("utf-8") if constraints.is_file() else "")
+    if match is None:
         return "✓", f"torch {installed}"
-    if found[1] == installed.partition("+")[0]:
+    if match[1] == installed.partition("+")[0]:
         return "✓", _("torch {version}, as the course was made with").format(version=installed)
     sentence = _(
         "torch {version}; the course was made with {pinned}. Yours should give the same results. "
         "To have that one, run {command}"
     )
-    return "~", sentence.format(version=installed, pinned=found[1], command=f"`{INSTALL}`")
+    return "~", sentence.format(version=installed, pinned=match[1], command=f"`{INSTALL}`")
 
 
 def _files(course: Course) -> Iterator[Line]:

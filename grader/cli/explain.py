@@ -15,17 +15,8 @@ from grader.classes.explain import Explained
 from grader.classes.records import open_records
 from grader.classes.regrade_requests import State, read_requests, states
 from grader.classes.rows import attempts_words
-from grader.cli.exercise_lines import exercise_lines
-from grader.cli.render import exercise_sign
-from grader.cli.shared import (
-    ANYTHING,
-    FILE,
-    FOLDER,
-    ExitCode,
-    current_course,
-    echo,
-    format_option,
-)
+from grader.cli.render import exercise_lines, exercise_sign
+from grader.cli.shared import ANYTHING, FILE, FOLDER, ExitCode, current_course, echo, format_option
 from grader.cli.view import View, console, indented, sign_of
 from grader.core.records import ExerciseResult, Outcome
 from grader.core.text import clean, escaped, location_words
@@ -146,7 +137,9 @@ def _circumstances(explained: Explained) -> Iterator[str]:
     if part.attempts:
         counting = ", ".join(attempt.at for attempt in part.attempts if attempt.counts)
         yield f"attempt {attempts_words(part.attempts)} counts, of {counting}"
-    about = [one for one in result.decided if one.endswith((f" {part.id}", f" {exercise.id}"))]
+    about = [
+        words for words in result.decided if words.endswith((f" {part.id}", f" {exercise.id}"))
+    ]
     if about:
         before = "no score" if result.automatic is None else points(result.automatic)
         yield f"decided: {', '.join(about)}; the total by the checks alone: {before}"
@@ -172,8 +165,10 @@ def _print_code(out: Console, explained: Explained, submission: Submission) -> N
     (text,) = [cell.text for cell in source.cells if cell.number == at.cell] or [source.text]
     out.print(f"\n[bold]{escape(location_words(at.file, at.cell, at.line))}[/]")
     lines = text.split("\n")[at.line - 1 :]
-    others = [n for n, line in enumerate(lines) if n and line[:1].strip() and line[0] not in ")]}"]
-    body = "\n".join(lines[: min(others, default=len(lines))]).rstrip()
+    next_lines = [
+        n for n, line in enumerate(lines) if n and line[:1].strip() and line[0] not in ")]}"
+    ]
+    body = "\n".join(lines[: min(next_lines, default=len(lines))]).rstrip()
     for number, line in enumerate(body.split("\n"), at.line):
         out.print(f"[dim]{number:5}[/]  {escape(escaped(line))}", soft_wrap=True)
 

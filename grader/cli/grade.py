@@ -1,9 +1,7 @@
 """`grader grade`: a class, all checks."""
 
 import os
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
@@ -35,7 +33,15 @@ from grader.cli.class_output import (
     undecided_lines,
 )
 from grader.cli.progress import progress
-from grader.cli.shared import ANYTHING, FILE, FOLDER, ExitCode, cores, course_option
+from grader.cli.shared import (
+    ANYTHING,
+    FILE,
+    FOLDER,
+    ExitCode,
+    cores,
+    course_option,
+    ended_like_ctrl_c,
+)
 from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.kit import installing
@@ -210,7 +216,7 @@ def grade(
     counting = _counting_options(policy, times, never_lower, anonymous, history=history)
     try:
         with (
-            _ended_like_ctrl_c(),
+            ended_like_ctrl_c(),
             read_submissions(course, submissions, roster, history=history) as arrived,
         ):
             intake = with_times(course, arrived, times)
@@ -288,20 +294,6 @@ def _print_course_problems(screen: Console, course: Course) -> None:
         if find_spec(name.partition(".")[0]) is None:
             line = f"{name} of course.toml's packages is not installed here."
             print_line(screen, line, "yellow")
-
-
-@contextmanager
-def _ended_like_ctrl_c() -> Iterator[None]:
-    """Let what ends a program politely (`timeout`, a batch system) end it as Ctrl-C does."""
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _look_at_policy(

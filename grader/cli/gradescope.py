@@ -81,8 +81,8 @@ def _graded(course: Course, folder: Path, launcher: launchers.Launcher) -> Resul
 
 def _files(folder: Path) -> list[Path]:
     """What was handed in that can be graded, never through a link."""
-    found = []
+    paths = list[Path]()
     for path, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_", "venv")))
-        found += [Path(path) / name for name in sorted(names) if name.lower().endswith(WANTED)]
-    return [path for path in found if path.is_file() and not path.is_symlink()]
+        paths += [Path(path) / name for name in sorted(names) if name.lower().endswith(WANTED)]
+    return [path for path in paths if path.is_file() and not path.is_symlink()]

@@ -100,11 +100,7 @@ def _trial_lines(course: Course, trial: "Trial") -> list[str]:
     mutant, by = trial.mutant, f": {trial.check}" if trial.check else ""
     sign = "✗" if trial.is_fault else "·"
     place = f"{from_here(course.root / mutant.path)}:{mutant.line}"
-    return [
-        f"{sign} {place}: {trial.fate}{by}",
-        f"    - {mutant.old}",
-        f"    + {mutant.new}",
-    ]
+    return [f"{sign} {place}: {trial.fate}{by}", f"    - {mutant.old}", f"    + {mutant.new}"]
 
 
 def _mutation_table(all_tried: "Sequence[Tried]") -> Table:

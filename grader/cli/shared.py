@@ -2,10 +2,11 @@
 
 import codecs
 import os
+import signal
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -139,6 +140,20 @@ def write_stale(changed: Iterable[OutputFile], course: Course, *, only_check: bo
         if not only_check:
             file.write(course.root)
         click.echo(f"{'stale' if only_check else 'written'}: {file.path}")
+
+
+@contextmanager
+def ended_like_ctrl_c() -> Iterator[None]:
+    """Let what ends a program politely (`timeout`, a batch system) end it as Ctrl-C does."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 # Options of several commands.

@@ -1,36 +1,43 @@
 """`grader show`: what a student's own code makes of the course's text, or of any other."""
 
 import json
+import shlex
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
+from rich.text import Text
 
 from grader.cli.help import SpokenCommand
+from grader.cli.pictures import render_maps
 from grader.cli.shared import FILE, ExitCode, course_option, echo, format_option
+from grader.cli.view import broken, console, indented
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
 from grader.core.language import _, listed
 from grader.core.views import ViewResult
 from grader.course.course import Course
+from grader.judging.view_words import NOT_SOLVED, look_words, setting_words
 from grader.progress.progress import Progress, read_progress
 from grader.progress.store import Memory
 
 if TYPE_CHECKING:
     from grader.judging.views import ExerciseView, Views
-    from grader.testing.views import Text
+    from grader.testing.views import Text as Words
+
+MOST_MAPS = 4
+"""With more heat maps than these, not every state is shown."""
 
 
 @click.command(cls=SpokenCommand)
 @click.argument("target", default="", metavar="[TARGET]")
 @click.option("--text", help='Show other words, like --text "A few of your own"; at most 12.')
 @click.option(
-    "--html",
-    type=FILE,
-    metavar="FILE",
-    help="Write a page with sliders; it needs no network.",
+    "--html", type=FILE, metavar="FILE", help="Write a page with sliders; it needs no network."
 )
 @format_option
 @course_option
@@ -61,9 +68,6 @@ def show(
 
 
 def _print(results: tuple[ViewResult, ...]) -> None:
-    from grader.cli.shown_views import print_view
-    from grader.cli.view import console
-
     out = console()
     for place, result in enumerate(results):
         if place:
@@ -126,7 +130,7 @@ def _chosen(progress: Progress, views: "Views", target: str) -> tuple["ExerciseV
     return chosen
 
 
-def _asked_text(views: "Views", chosen: tuple["ExerciseView", ...], words: str) -> "Text":
+def _asked_text(views: "Views", chosen: tuple["ExerciseView", ...], words: str) -> "Words":
     """The text of `--text`.
 
     Raises:
@@ -135,3 +139,61 @@ def _asked_text(views: "Views", chosen: tuple["ExerciseView", ...], words: str) 
     if views.example is None or not any(view.is_about_text for view in chosen):
         raise UsageError(_("What is shown here is not about a text: leave out --text."))
     return views.example.text(words)
+
+
+def print_view(out: Console, result: ViewResult, *, is_whole: bool = True) -> None:
+    """Show a view.
+
+    Args:
+        out: where to.
+        result: the view.
+        is_whole: whether to show it for several settings of what can be moved, not for one alone.
+    """
+    out.print(broken(Text.assemble((result.title, "bold"), (f"  {result.exercise}", "dim"))))
+    for note in result.notes:
+        out.print(indented(Text(note, style="dim"), 2))
+    if result.problem:
+        for sentence in result.problem.splitlines():
+            out.print(indented(Text(sentence, style="yellow"), 2))
+        return
+    if not result.is_solved:
+        out.print(indented(Text(_(NOT_SOLVED), style="yellow"), 2))
+    for state in _shown(result) if is_whole else [result.first]:
+        if result.sliders:
+            out.print(indented(Text(setting_words(result, state), style="bold"), 2))
+        for line in render_maps(result, state, out, 2):
+            out.print(Text("  ").append_text(line), soft_wrap=True)
+    for words in (look_words(result), result.ask):
+        out.print(indented(Text(words), 2))
+
+
+def print_new_views(out: Console, course: Course, results: Sequence[ViewResult]) -> None:
+    """Show the views of an exercise that was just solved, and how to see more of it.
+
+    Args:
+        out: where to.
+        course: the course.
+        results: the views; nothing is shown where there are none.
+    """
+    for result in results:
+        out.print()
+        print_view(out, result, is_whole=False)
+    if results:
+        more = _("More of it: {command}.")
+        if any(result.is_about_text for result in results):
+            more = _('More of it: {command}; with `--text "…"` it is about words of your own.')
+        command = _command(course, results[0].exercise)
+        out.print(indented(Text(more.format(command=command), style="dim"), 2))
+
+
+def _shown(result: ViewResult) -> Sequence[int]:
+    """The states that are shown: all, or the first, the one in the middle and the last."""
+    count = len(result.states)
+    if sum(map(len, result.states)) <= MOST_MAPS:
+        return range(count)
+    return sorted({0, result.first, count - 1})
+
+
+def _command(course: Course, id_: str) -> str:
+    """What shows an exercise's views."""
+    return f"`grader show {shlex.quote(course.name_of(course.exercises[id_]))}`"

@@ -31,9 +31,7 @@ WRITTEN = (".py", ".toml")
 @click.command()
 @targets_argument
 @click.option(
-    "--verbose",
-    is_flag=True,
-    help="Print also what each known mistake leaves of the points.",
+    "--verbose", is_flag=True, help="Print also what each known mistake leaves of the points."
 )
 @click.option(
     "--translations",

@@ -1,9 +1,9 @@
 """What the screen says of a class in which not everybody handed in everything."""
 
 import pytest
-from grader.cli.class_output import class_summary, gaps_line
 
 from grader.classes.rows import Row
+from grader.cli.class_output import class_summary, gaps_line
 from grader.course.course import load_course
 
 SCORES, MIXTURE = "01_scores", "02_mixture"
