@@ -8,7 +8,7 @@ from grader.cli.shared import ExitCode, current_course, only_check_option, write
 @click.command()
 @only_check_option
 def catalogues(only_check: bool) -> ExitCode:
-    """Bring the catalogues of translations up to date, and compile them."""
+    """Update the translation catalogues and compile them."""
     from grader.authoring.translations import translation_files
 
     course = current_course()

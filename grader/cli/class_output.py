@@ -159,7 +159,7 @@ def print_class(screen: Console, result: ClassResult, notes: Sequence[str], out:
 
 
 def print_definitions(screen: Console, results: Sequence[Result]) -> None:
-    """Say for each student which definitions count, from where, and what does not count."""
+    """Show for each student which definitions count, from where, and what is ignored."""
     for result in results:
         print_line(screen, f"{result.student}:", "bold")
         for assignment in result.assignments:

@@ -50,14 +50,14 @@ def compare(
     page: Path | None,
     items: Path | None,
 ) -> ExitCode:
-    """Say whose score differs between OLD and NEW, by how much, and what it comes from.
+    """Show whose score differs between OLD and NEW, by how much, and why.
 
     OLD and NEW are --out folders of `grader grade`, or what `grader publish` made of one. One of
     them, or both, may be a course instead: then --submissions are graded with it, in a folder that is
     removed afterwards, and what it changes in the other is shown. So a change of a check is tried
     before it counts.
 
-    Where somebody's work is the same in both, every check has to end as before; else it is said.
+    Checks that end differently for unchanged work are listed.
     """
     class_options = [
         part

@@ -42,7 +42,7 @@ MOST_WORDS = 300
     "--requests",
     type=FILE,
     metavar="FILE",
-    help="List what students ask to be looked at again, and how each request stands.",
+    help="List regrade requests and the state of each.",
 )
 @click.option("--again", is_flag=True, help="Grade it once more, with the run's own seed.")
 @format_option

@@ -9,7 +9,7 @@ from grader.release.stubs import stale
 @click.command()
 @only_check_option
 def generate(only_check: bool) -> ExitCode:
-    """Write stubs and notebooks anew from the solutions."""
+    """Regenerate stubs and notebooks from the solutions."""
     course = current_course()
     course.require_solutions()
     changed = stale(course)

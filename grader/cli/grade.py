@@ -69,7 +69,7 @@ GRADEBOOK_FOLDER = "nbgrader"
 @click.option(
     "--roster",
     type=FILE,
-    help="A CSV with a column `student`; who is on it and handed in nothing is listed as such.",
+    help="A CSV with a column `student`; students on it without a submission are listed as well.",
 )
 @click.option(
     "--assignment",
@@ -93,19 +93,21 @@ GRADEBOOK_FOLDER = "nbgrader"
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
-    help="How many students are graded at a time; one per core unless said.",
+    help="How many students are graded at a time.  [default: one per core]",
 )
 @click.option(
     "--scheduler",
     metavar="ADDRESS|local",
     help="Grade on the workers of a dask scheduler, or of a cluster made on this machine.",
 )
-@click.option("--force", is_flag=True, help="Grade everybody, also who handed in nothing new.")
+@click.option(
+    "--force", is_flag=True, help="Grade everybody again, also students without new work."
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @click.option(
     "--verbose",
     is_flag=True,
-    help="Say for each student which definitions count, from where, and what does not count.",
+    help="Show for each student which definitions count, from where, and what is ignored.",
 )
 @click.option(
     "--report",
@@ -118,7 +120,7 @@ GRADEBOOK_FOLDER = "nbgrader"
     "--decisions",
     type=ANYTHING,
     metavar="FILE",
-    help="What was decided about students: extensions, overrides …  [default: decisions.toml of the course]",
+    help="Decisions about students: extensions, overrides …  [default: decisions.toml of the course]",
 )
 @click.option(
     "--never-lower",
@@ -275,9 +277,8 @@ def grade(
                 course, intake, rows, gradebook, out, screen
             )
     except KeyboardInterrupt:
-        screen.print(
-            f"Interrupted. Who is graded is in {out}; the same command goes on from there."
-        )
+        line = f"Interrupted. Who is graded is in {out}; the same command goes on from there."
+        screen.print(line)
         return ExitCode.INTERRUPTED
     undecided = [row for row in rows if row.undecided]
     for line in undecided_lines(out, undecided, intake):

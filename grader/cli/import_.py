@@ -27,7 +27,7 @@ from grader.course.course import MANIFEST
     help="The new assignment's id, like 01_first_steps; made of the file's name unless said.",
 )
 def import_(system: str, notebook: Path, folder: Path | None, assignment: str) -> ExitCode:
-    """Make an assignment of a notebook that was written for otter-grader or nbgrader.
+    """Turn a notebook written for otter-grader or nbgrader into an assignment.
 
     Solutions, points and tests become exercises with drafts of checks; what could not be carried
     over is listed with its cell. What a person has to decide is marked TODO: fill that in, and run

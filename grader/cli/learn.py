@@ -44,7 +44,7 @@ def learn(
     question: str,
     yes: bool,
 ) -> ExitCode:
-    """Make a known mistake of what STUDENT wrote for EXERCISE.
+    """Turn STUDENT's wrong answer for EXERCISE into a known mistake.
 
     The edit of the solution is worked out and shown; its words are asked for, and whether to run it:
     it is a student's code, and runs sealed. It is kept when `grader validate` proves that it is caught

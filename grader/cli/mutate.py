@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     "-j",
     "--jobs",
     type=click.IntRange(min=1),
-    help="How many processes try the mutants; one per core unless said.",
+    help="How many processes try the mutants.  [default: one per core]",
 )
 @click.option(
     "--verbose",
     is_flag=True,
-    help="List also what is caught and not named, remarked upon, or equivalent.",
+    help="Also list mutants that are caught but not named, only remarked upon, or equivalent.",
 )
 def mutate(targets: tuple[str, ...], jobs: int | None, verbose: bool) -> ExitCode:
-    """Try the checks on mechanical wrong answers, small edits of the solutions.
+    """Run the checks against mutants, small mechanical edits of the solutions.
 
     TARGET is an assignment or an exercise, as for `grader check`; nothing means all. An edit is
     caught when a check that carries weight does not pass, named when a known mistake is recognised

@@ -17,7 +17,7 @@ points_option = click.option(
 
 @click.group()
 def new() -> None:
-    """Begin a course, an assignment or an exercise.
+    """Create a course, an assignment or an exercise.
 
     What is written works at once, and says TODO(author) where it wants your words and your code;
     `grader validate` names each such place with its line. Nothing that is there is overwritten.

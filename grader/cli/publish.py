@@ -16,7 +16,7 @@ from grader.core.text import escaped
 @click.command()
 @click.argument("out", type=FOLDER)
 def publish(out: Path) -> ExitCode:
-    """Freeze what OUT, the --out folder of a run, holds now: what students are given.
+    """Keep a copy of the results in OUT, the --out folder of a run, as students receive them.
 
     A copy of the results and reports is kept in OUT/published, and later runs into OUT say how many
     scores differ from it. `grader compare` says whose and why.

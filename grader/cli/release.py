@@ -29,7 +29,7 @@ from grader.course.course import Course
     help="Stubs, notebooks and README in the language of this code.  [default: the course's, or en]",
 )
 def release(dest: Path, audience: str, lang: str | None) -> None:
-    """Write into DEST what students or a platform receive.
+    """Write a release for students or a platform into DEST.
 
     Nothing for students has a solution or a hidden check in it. The zip for Gradescope has both,
     because it grades there: upload it as the autograder and give it to nobody else.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import structs
 from rich.console import Console
 from rich.text import Text
 
@@ -60,7 +61,8 @@ def show(
         file.write(html.parent)
         echo(_("Your page: {file}").format(file=html))
     elif format_ == "json":
-        echo(json.dumps([asdict(result) for result in results], indent=2, ensure_ascii=False))
+        records = [asdict(result) for result in results]
+        echo(json.dumps(records, default=structs.asdict, indent=2, ensure_ascii=False))
     else:
         _print(results)
     is_whole = not any(result.problem for result in results)

@@ -45,10 +45,22 @@ NO_PROOF = (
 @click.option(
     "--archive", "archives", type=ANYTHING, multiple=True, help="What an earlier class handed in."
 )
-@click.option("--ignore", type=ANYTHING, help="Who may work together: a group a line, by commas.")
-@click.option("--first", type=click.IntRange(min=1), default=40, show_default=True, help="Pairs.")
-@click.option("--html", type=ANYTHING, help="Write them to a page, side by side.")
-@click.option("--export", type=FOLDER, help="Write everybody's own lines for dolos or JPlag.")
+@click.option(
+    "--ignore",
+    type=ANYTHING,
+    help="Groups that may work together: one per line, names separated by commas.",
+)
+@click.option(
+    "--first",
+    type=click.IntRange(min=1),
+    default=40,
+    show_default=True,
+    help="How many pairs to show.",
+)
+@click.option("--html", type=ANYTHING, help="Write a page that shows the pairs side by side.")
+@click.option(
+    "--export", type=FOLDER, help="Write what students added to the stubs, for dolos or JPlag."
+)
 @format_option
 def similar(
     run: Path,
@@ -61,7 +73,7 @@ def similar(
     export: Path | None,
     format_: str,
 ) -> ExitCode:
-    """Show who shares what hardly anybody else has, in the class of RUN.
+    """Show suspiciously similar submissions in the class of RUN.
 
     Comments, names, strings, cells that students added, and wrong values that no known mistake
     explains. Texts and results are compared; no student code is run. It is evidence to look at,

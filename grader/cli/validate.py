@@ -31,14 +31,14 @@ WRITTEN = (".py", ".toml")
 @click.command()
 @targets_argument
 @click.option(
-    "--verbose", is_flag=True, help="Print also what each known mistake leaves of the points."
+    "--verbose", is_flag=True, help="Also show what each known mistake leaves of the points."
 )
 @click.option(
     "--translations",
     is_flag=True,
-    help="Count what is still to be translated as a fault; else it is a warning.",
+    help="Count missing translations as faults, not as warnings.",
 )
-@click.option("--watch", "watching", is_flag=True, help="Do it again whenever a file is saved.")
+@click.option("--watch", "watching", is_flag=True, help="Run again whenever a file is saved.")
 def validate(
     targets: tuple[str, ...], verbose: bool, translations: bool, watching: bool
 ) -> ExitCode | None:
