@@ -18,7 +18,7 @@ from grader.core.kit import installing
 from grader.course.course import Course
 
 if TYPE_CHECKING:
-    from grader.authoring.mutate import Trial, Tried
+    from grader.extras.mutants.trials import Trial, Tried
 
 
 @click.command()
@@ -50,8 +50,8 @@ def mutate(targets: tuple[str, ...], jobs: int | None, verbose: bool) -> ExitCod
     course = current_course()
     course.require_solutions()
     try:
-        from grader.authoring.mutate import mutate as tried_mutants
-        from grader.authoring.mutate import outdated
+        from grader.extras.mutants.trials import mutate as tried_mutants
+        from grader.extras.mutants.trials import outdated
     except ModuleNotFoundError as error:
         raise UsageError(
             f"Mutants need libcst, and {error.name} is not installed. Run: {installing('author')}."

@@ -21,7 +21,7 @@ from grader.course.course import CHECKS, MANIFEST, SOLUTIONS, Course
 from grader.progress.file_watch import LOOK_SECONDS, now_and_changed
 
 if TYPE_CHECKING:
-    from grader.authoring.validate import Report, Row
+    from grader.authoring.check_proofs import Report, Row
 
 T = TypeVar("T")
 WRITTEN = (".py", ".toml")
@@ -152,9 +152,9 @@ def _unearned_table(report: "Report") -> Table:
     table.add_column("by heart", justify="right")
     table.add_column("why it can be guessed")
     for row in report.rows:
-        unearned = row.unearned
-        most, by_heart = f"{unearned.most:.0%}", f"{unearned.by_heart:.0%}"
-        table.add_row(row.exercise.name, most, unearned.best, by_heart, unearned.guessable)
+        free = row.free_points
+        most, memorised = f"{free.most:.0%}", f"{free.memorised:.0%}"
+        table.add_row(row.exercise.name, most, free.best, memorised, free.guessable)
     table.caption = "By heart: right on visible inputs, and zeros elsewhere."
     return table
 

@@ -109,7 +109,7 @@ def test_nobody_gains_or_loses_by_what_one_run_lacks(course, student, before, af
     assert change.is_of_score
     sentence = Comparison(1, (change,)).sentence
     assert "0 gain, 0 lose" in sentence
-    assert sentence.endswith(f"Not counted: 1 only {told}.")
+    assert sentence.endswith(f"; 0 have other outcomes and the same score. 1 differ only {told}.")
     (part,) = change.parts
     assert None in (part.before, part.after)
 
@@ -215,13 +215,17 @@ def test_why_scores_changed_is_told_apart(make):
     assert {*run.result.why} == {"other work"}
 
 
-def test_a_new_assignment_beside_a_regraded_one_is_no_other_work(make):
-    """Whose first assignment is graded again has that as the reason; the others have no change."""
+@pytest.mark.parametrize(
+    ("is_harder", "why"), [(False, "a new assignment"), (True, "graded again")]
+)
+def test_a_new_assignment_is_a_reason_of_its_own(make, is_harder, why):
+    """Where the earlier one is graded again as well, that is the reason, and not other work."""
     run = make("out")
     run.run(assignments=(SCORES,))
-    run.harder()
+    if is_harder:
+        run.harder()
     run.run()
-    assert {*run.result.why} == {"a new assignment", "graded again"}
+    assert {*run.result.why} == {why}
 
 
 def test_what_could_be_judged_now_was_undecided_before(make):

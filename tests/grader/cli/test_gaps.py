@@ -69,7 +69,7 @@ def test_there_is_nothing_to_explain_of_a_gap(grader, work, tmp_path):
     students = work("bo", scores="right", mixture="right").parent
     here = ("--isolation", "process", "--jobs", 1)
     done = grader("grade", students, "--out", out, *here)
-    assert "Handed in nothing: 1 in 02_mixture." in done.output
+    assert "Handed in nothing: 1 in 02_mixture." in done.out
     told = grader("explain", "ada", "02_mixture/weights", "--run", out)
-    assert told.exit_code
-    assert "ada handed in nothing for it" in told.output
+    assert told.code
+    assert "ada handed in nothing for it" in told.err
