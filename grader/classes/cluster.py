@@ -64,12 +64,7 @@ def grade_on_cluster(
         UsageError: when dask is not installed, or there is no scheduler at the address.
         GraderError: when a worker cannot begin.
     """
-    try:
-        import distributed
-    except ImportError as error:
-        raise UsageError(
-            f"--scheduler needs dask.distributed: install it with `{installing('cluster')}`."
-        ) from error
+    distributed = _distributed()
     with contextlib.ExitStack() as stack:
         for name in ("distributed", "distributed.client"):
             # Dask's warnings of lost workers stay off the screen: we handle or report them.
@@ -102,6 +97,16 @@ def grade_on_cluster(
                 except distributed.scheduler.KilledWorker:
                     yield student, "several workers were lost while they graded it"
                 future.release()
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise UsageError(
+            f"--scheduler needs dask.distributed: install it with `{installing('cluster')}`."
+        ) from error
+    return distributed
 
 
 def _client(distributed: Any, address: str, jobs: int, stack: contextlib.ExitStack) -> Any:
