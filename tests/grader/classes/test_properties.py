@@ -61,7 +61,7 @@ def score_of(course, road, policy, personal):
     tries = {}
     for number, id_ in enumerate(IDS):
         times = sorted((one.assignments[number] for one in road), key=lambda a: a.submitted_at)
-        tries[id_] = [*times]
+        tries[id_] = times
     parts = counting(course, tries, policy, personal)
     return decided(course, structs.replace(road[0], assignments=parts), personal).score or 0
 
