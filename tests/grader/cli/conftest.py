@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from grader.cli import cli
 from grader.classes import workers
+from grader.cli import cli
 from grader.judging import fixtures, seal_probe
 from grader.sessions import launchers
 

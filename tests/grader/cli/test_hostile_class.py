@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from tests.grader.intake.test_hostile_repositories import Clone
 
 pytestmark = pytest.mark.slow
