@@ -175,8 +175,8 @@ class Comparison(Record, frozen=True):
             text += f", {others} without a score in one of them"
         same = len(self.changes) - len(self.of_scores)
         text += f"; {same} have other outcomes and the same score."
-        only = ", ".join(f"{apart[kind]} only {kind}" for kind in NOT_COUNTED if apart[kind])
-        return f"{text} Not counted: {only}." if only else text
+        only = [f"{apart[kind]} differ only {kind}" for kind in NOT_COUNTED if apart[kind]]
+        return f"{text} {', '.join(only)}." if only else text
 
 
 def compare_runs(before: Records, after: Records) -> Comparison:

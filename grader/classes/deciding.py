@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
 
 from msgspec import structs
 
-from grader.classes.late_days import LateWork, days_to_spend
-from grader.classes.personal import CheckDecision, Personal
+from grader.classes.decisions import CheckDecision, LateDays, Personal
 from grader.core.language import _, paragraph
 from grader.core.records import (
     AssignmentResult,
@@ -22,21 +22,67 @@ from grader.core.records import (
     Result,
     added,
 )
-from grader.course.course import Course
+from grader.course.course import Course, LateRule
 from grader.judging.results import points
 from grader.judging.scoring import (
     added_up,
     days_late,
     exercise_score,
     is_undecided,
+    late_factor,
     lateness,
     nothing_handed_in,
     possible,
+    rounded,
     score_of,
     scored_alone,
     total,
     with_causes,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class LateWork:
+    """An assignment: what its exercises add up to, and how many days late it was.
+
+    Args:
+        score: None where it is undecided: nothing is spent on it.
+        days: days begun after the due date.
+    """
+
+    score: Decimal | None
+    days: int
+
+
+def days_to_spend(works: Sequence[LateWork], rule: LateRule, allowed: LateDays) -> tuple[int, ...]:
+    """The late days to spend on each assignment: for the most points, and as few as that takes.
+
+    Args:
+        works: the assignments, in the order of the course.
+        rule: what a day late costs.
+        allowed: how many days there are.
+    """
+    best: dict[int, tuple[Decimal, tuple[int, ...]]] = {0: (Decimal(0), ())}
+    for work in works:
+        options = _options(work, rule, allowed)
+        found: dict[int, tuple[Decimal, tuple[int, ...]]] = {}
+        for used, (score, spent) in best.items():
+            for days, left in enumerate(options):
+                if used + days <= allowed.budget:
+                    one = (score + left, (*spent, days))
+                    found[used + days] = max(found.get(used + days, one), one)
+        best = found
+    return max((score, -used, spent) for used, (score, spent) in best.items())[-1]
+
+
+def _options(work: LateWork, rule: LateRule, allowed: LateDays) -> list[Decimal]:
+    """What is left of an assignment's score when 0, 1, 2, … late days are spent on it."""
+    if not work.score:
+        return [Decimal(0)]
+    most = min(work.days, allowed.per_assignment, allowed.budget)
+    score = Fraction(work.score)
+    return [rounded(score * late_factor(work.days - days, rule)) for days in range(most + 1)]
+
 
 NOT_RUN = "not run"
 """What a result with decisions lacks, in its list of these."""

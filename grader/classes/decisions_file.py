@@ -9,8 +9,18 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from grader.classes.decisions import NONE, Decisions, Exemption, ExerciseSet, Extension, Group, Whom
-from grader.classes.personal import CheckDecision, LateDays, Override
+from grader.classes.decisions import (
+    NONE,
+    CheckDecision,
+    Decisions,
+    Exemption,
+    ExerciseSet,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Whom,
+)
 from grader.classes.records import FORMER, records_in
 from grader.core.errors import CourseError, UsageError
 from grader.core.records import Visibility

@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from grader.classes.deciding import Deciding
-from grader.classes.personal import Personal
+from grader.classes.decisions import Personal
 from grader.core.language import _
 from grader.core.records import AssignmentResult, AttemptScore, ExerciseResult
 from grader.course.course import Course

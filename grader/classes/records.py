@@ -1,18 +1,22 @@
 """The records of a run as they were written: those in its folder, or those that were published."""
 
 import json
+import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain, count
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from grader.classes.store import Store
+from grader.classes.store import ANONYMOUS, Store
 from grader.core.errors import UsageError
-from grader.core.files import file_name, is_shortened
+from grader.core.files import OutputFile, file_name, is_shortened, writing
 from grader.core.records import ExerciseResult, Outcome, Result
+from grader.intake.folders import STORE
 from grader.judging.results import parsed
 
 PUBLISHED = "published"
@@ -186,3 +190,113 @@ def read_two(
 
 def _has_failed(exercise: ExerciseResult) -> bool:
     return any(check.outcome is Outcome.FAILED for check in exercise.checks)
+
+
+REPORTS = "reports"
+
+
+@dataclass(slots=True)
+class Files:
+    """Writes the files of students.
+
+    Args:
+        out: the output folder.
+        are_written: whether any was.
+    """
+
+    out: Path
+    are_written: bool = False
+
+    def write(self, files: Iterable[OutputFile]) -> None:
+        """Write files of a student, each whole or not at all.
+
+        Raises:
+            UsageError: when one cannot be written.
+        """
+        for file in files:
+            if not self.are_written:
+                self._move_reports()
+            self.are_written = True
+            file.write(self.out)
+
+    def _move_reports(self) -> None:
+        """Keep an earlier run's reports where nobody takes them for those of newer results."""
+        reports, target = self.out / REPORTS, self.out / FORMER / REPORTS
+        if reports.is_dir():
+            with writing(target):
+                shutil.rmtree(target, ignore_errors=True)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                reports.replace(target)
+
+    def move_away(self, students: Iterable[str]) -> None:
+        """Keep former students' files, and their pages, where no report looks for them."""
+        for student in students:
+            page = self.out / REPORTS / "html" / "students" / f"{file_name(student)}.html"
+            for path in (record_path(self.out, student), feedback_path(self.out, student), page):
+                if path.is_file():
+                    target = self.out / FORMER / path.parent.name / path.name
+                    with writing(target):
+                        target.parent.mkdir(parents=True, exist_ok=True)
+                        path.replace(target)
+
+
+NAME = "%Y-%m-%dT%H-%M-%SZ"
+
+
+def publish(out: Path, now: datetime) -> Path:
+    """Keep a run's records as students are given them; what they are called from now on.
+
+    Args:
+        out: the run's folder.
+        now: the moment, with its zone, which names them.
+
+    Raises:
+        UsageError: when there is no run in the folder, or it cannot be written.
+    """
+    summary = out / SUMMARY
+    if not summary.is_file():
+        raise UsageError(f"{out} holds no run: there is no {SUMMARY}. Give the --out of one.")
+    records = open_records(out)
+    packed = {student: zlib.compress(records.text(student), 6) for student in records.texts}
+    with Store.to_write(out) as store:
+        name, taken = now.astimezone(UTC).strftime(NAME), store.published()
+        names = chain((name,), (f"{name}_{number}" for number in count(2)))
+        name = next(one for one in names if one not in taken)
+        store.publish(name, summary.read_text("utf-8"), packed)
+    return out / PUBLISHED / name
+
+
+def last_published(out: Path) -> Path | None:
+    """What was published last; None where nothing was."""
+    with Store.to_read(out) as store:
+        names = store.published()
+    return out / PUBLISHED / names[-1] if names else None
+
+
+def require_numbers(folder: Path, option: str, numbers: Mapping[str, str]) -> None:
+    """Raise UsageError where a folder has results under names.
+
+    Args:
+        folder: a run's.
+        option: which option gives it.
+        numbers: everybody's, by name.
+    """
+    students = {*records_in(folder), *records_in(folder / FORMER)}
+    if named := sorted(students - {*numbers.values()}):
+        raise UsageError(
+            f"{folder} has results of students who are no numbers of the key file, like {named[0]}. "
+            f"Give another --{option}."
+        )
+
+
+def require_names(out: Path) -> None:
+    """Raise UsageError where a folder has results under numbers."""
+    if not (out / STORE).is_file():
+        return
+    with Store.to_read(out) as store:
+        before = store.options()
+    if before is not None and ANONYMOUS in before.options:
+        raise UsageError(
+            f"{out} holds a run without names. Give its key file again, {ANONYMOUS} KEYFILE; or "
+            "another --out."
+        )

@@ -15,12 +15,10 @@ from secrets import randbits
 from typing import Protocol
 
 from grader.classes.arrive import Arrival, Conditions, Reader, changed_conditions, keys_of
-from grader.classes.decisions import NONE, Decisions
-from grader.classes.files import Files
+from grader.classes.decisions import NONE, Decisions, Personal
 from grader.classes.outcomes import AssignmentOutcome, Words, failed, not_handed_in, outcomes_of
-from grader.classes.personal import Personal
 from grader.classes.policies import Policy
-from grader.classes.records import Records, feedback_path, record_path
+from grader.classes.records import Files, Records, feedback_path, record_path
 from grader.classes.rows import ClassResult, Coverage, Row, row_of
 from grader.classes.run_settings import RunSettings
 from grader.classes.score import HandedIn, Scorer, StudentInputs
@@ -29,11 +27,10 @@ from grader.classes.tables import write_class
 from grader.classes.workers import new_worker
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
-from grader.core.kit import KIT_NAME
+from grader.core.kit import KIT_NAME, grader_hash, versions
 from grader.core.language import current, listed
 from grader.core.processes import spread
 from grader.core.records import Result
-from grader.core.versions import grader_hash, versions
 from grader.course.course import MANIFEST, Course
 from grader.course.outcome_parts import outcome_parts
 from grader.intake.folders import Student

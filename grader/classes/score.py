@@ -12,18 +12,68 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from grader.classes.deciding import Deciding, decided
-from grader.classes.never_lower import not_lower
+from grader.classes.decisions import NO_DECISIONS, Personal
 from grader.classes.outcomes import Words, unpacked
-from grader.classes.personal import NO_DECISIONS, Personal
 from grader.classes.policies import Policy, Try, counting
 from grader.classes.store import Use, Uses
+from grader.core.kit import versions
 from grader.core.language import _
-from grader.core.records import AssignmentResult, Result
+from grader.core.records import AssignmentResult, Result, added
 from grader.core.text import hash_of
-from grader.core.versions import versions
 from grader.course.course import Course
 from grader.judging.results import has_something, parsed, points
-from grader.judging.scoring import nothing_handed_in, score_of, scored_alone
+from grader.judging.scoring import is_undecided, nothing_handed_in, score_of, scored_alone
+
+
+def not_lower(now: Result, earlier: Result | None) -> Result:
+    """A result in which no assignment has fewer points than before.
+
+    What is undecided stays so, and an assignment that is worth other points now is as it is now.
+
+    Args:
+        now: the new result.
+        earlier: the one before; None where there is none.
+    """
+    if earlier is None or not earlier.submitted:
+        return now
+    found = {one.id: one for one in now.assignments}
+    kept = {
+        one.id: _kept(one)
+        for one in earlier.assignments
+        if _is_better(one, found.get(one.id), is_submitted=now.submitted)
+    }
+    if not kept:
+        return now
+    everything = earlier.assignments if not now.submitted else now.assignments
+    assignments = tuple(kept.get(one.id, one) for one in everything)
+    return replace(
+        now,
+        score=score_of(assignments),
+        max_score=added(one.max_score for one in assignments),
+        undecided=is_undecided(assignments),
+        submitted=True,
+        assignments=assignments,
+        decided=(*now.decided, *(f"kept {id_}" for id_ in kept)),
+        automatic=now.automatic if now.decided else now.score,
+    )
+
+
+def _is_better(
+    earlier: AssignmentResult, now: AssignmentResult | None, *, is_submitted: bool
+) -> bool:
+    if earlier.score is None or not earlier.counts:
+        return False
+    if now is None or now.is_missing:
+        return now is not None or not is_submitted
+    is_worth_the_same = earlier.max_score == now.max_score
+    return is_worth_the_same and now.score is not None and earlier.score > now.score
+
+
+def _kept(earlier: AssignmentResult) -> AssignmentResult:
+    note = _("The score of an earlier run is kept, because it is higher.")
+    if note in earlier.notes:
+        return earlier
+    return replace(earlier, notes=(*earlier.notes, note))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +138,7 @@ class Scorer:
                 if best != inputs.own.student and found is not None:
                     own[id_], by[id_] = self._shared(found, best, own.get(id_)), best
         parts = tuple(own[id_] for id_ in self.course.by_id if id_ in own)
-        parts = _without_others_files(parts)
+        parts = without_others_files(parts)
         is_submitted = any(not part.is_missing for part in parts)
         outcomes = Result(
             student=inputs.own.student,
@@ -117,7 +167,7 @@ class Scorer:
 
     def _automatic(self, own: Mapping[str, AssignmentResult]) -> Decimal | None:
         """What a student's own work has by its checks alone."""
-        parts = _without_others_files(tuple(own[id_] for id_ in self.course.by_id if id_ in own))
+        parts = without_others_files(tuple(own[id_] for id_ in self.course.by_id if id_ in own))
         return score_of(scored_alone(self.course, part) for part in parts)
 
     def _all(self, parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:
@@ -195,7 +245,7 @@ def _worth(part: AssignmentResult | None, deciding: Deciding) -> tuple[bool, Dec
     return True, Decimal("Infinity") if found.score is None else found.score
 
 
-def _without_others_files(parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:
+def without_others_files(parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:
     """Assignments; of which a file defines nothing that defines something of another, it is not read.
 
     One file may be handed in for several: it counts for those of which it defines anything, and

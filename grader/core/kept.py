@@ -15,8 +15,7 @@ from pathlib import Path
 
 from grader.core.errors import UsageError
 from grader.core.files import write_whole, writing
-from grader.core.kit import KIT_NAME
-from grader.core.versions import grader_hash, versions
+from grader.core.kit import KIT_NAME, grader_hash, versions
 
 CACHE_VARIABLE = "GRADER_CACHE"
 """The environment variable that names another folder; empty for no cache at all."""

@@ -16,8 +16,8 @@ from pathlib import Path
 from grader.core.errors import UsageError
 from grader.course.course import Course
 from grader.intake.attempts import Attempt, exchanged, stamped
-from grader.intake.commits import with_commit_times, with_history
 from grader.intake.folders import Student, read_class
+from grader.intake.history import with_commit_times, with_history
 from grader.intake.platform_zips import (
     Upload,
     check_class,
@@ -119,7 +119,8 @@ def _read(
         history: whether each commit of a repository is an attempt.
     """
     if found := repositories(course, submissions, scratch, enrolled):
-        return _from_repositories(course, found, scratch, enrolled, history=history)
+        result = _from_repositories(course, found, scratch, enrolled, history=history)
+        return replace(result, notes=(*result.notes, *_dotted(submissions)))
     if history:
         raise UsageError(
             f"{submissions} holds no cloned repositories, whose commits --history reads. Give the "
@@ -139,10 +140,8 @@ def _read(
     students = read_class(submissions, course.by_id, enrolled)
     is_one = bool(students) and students[0].path in (submissions, submissions.resolve())
     students, beside = _with_attempts(course, students, scratch)
-    dotted = (
-        f"{name} was passed over: its name begins with a dot." for name in _dotted(submissions)
-    )
-    notes = (*_strangers((student.id for student in students), known), *beside, *dotted)
+    strangers = _strangers((student.id for student in students), known)
+    notes = (*strangers, *beside, *_dotted(submissions))
     return IntakeResult(students, known, notes, is_whole=not is_one)
 
 
@@ -201,10 +200,11 @@ TOOLS = (".git", ".github", ".ipynb_checkpoints", ".vscode", ".idea", ".venv")
 
 
 def _dotted(submissions: Path) -> list[str]:
-    """Folders that nobody asked for, because their names begin with a dot; tools' own aside."""
+    """That folders are passed over whose names begin with a dot; tools' own aside."""
     found = submissions.iterdir() if submissions.is_dir() else ()
     names = sorted(path.name for path in found if path.name.startswith(".") and path.is_dir())
-    return [name for name in names if name not in TOOLS]
+    dotted = [name for name in names if name not in TOOLS]
+    return [f"{name} was passed over: its name begins with a dot." for name in dotted]
 
 
 def _from_archive(

@@ -54,6 +54,8 @@ def repositories(
     notes = []
     for path in folders:
         login, assignment = _login(course, path, prefix, roster)
+        if not is_folder_name(login):
+            login = path.name
         wanted = login.casefold()
         listed = [e.student for e in roster if wanted in (e.login.casefold(), e.student.casefold())]
         student = listed[0] if len(listed) == 1 else login
@@ -79,7 +81,7 @@ def _folders(submissions: Path) -> list[Path]:
     return sorted(
         path
         for path in submissions.iterdir()
-        if path.is_dir() and not path.is_symlink() and is_folder_name(path.name)
+        if path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
     )
 
 

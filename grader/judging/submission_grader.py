@@ -7,27 +7,26 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from grader.core.kit import versions
 from grader.core.language import _
 from grader.core.records import (
     AssignmentResult,
+    CheckResult,
     ExerciseResult,
     Finding,
     Mistake,
+    Outcome,
     Result,
     Visibility,
 )
-from grader.core.versions import versions
 from grader.course.builds_on import all_builds_on
 from grader.course.course import Assignment, Course, Exercise
-from grader.judging.answer_cache import AnswerCache, AnswerCacheSession
-from grader.judging.carried import imported_uses
+from grader.judging.answer_cache import AnswerCache, AnswerCacheSession, KeptAnswers
 from grader.judging.collect import collect
-from grader.judging.definitions import defined_at, ignored
-from grader.judging.exercise_judge import ExerciseJudge
+from grader.judging.exercise_judge import ExerciseJudge, imported_uses
 from grader.judging.expected_requests import ExpectedRequests
-from grader.judging.file_notes import with_file_notes
+from grader.judging.file_notes import defined_at, ignored, with_file_notes
 from grader.judging.fixtures import CheckEnvironment, live_environment, recorded_environment
-from grader.judging.kept_answers import KeptAnswers
 from grader.judging.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes
 from grader.judging.messages import does_not_run
 from grader.judging.recordings import read_recording
@@ -232,13 +231,20 @@ def _exercise(
         exercise.id,
         None,
         exercise.points,
-        checks=made.checks,
+        checks=made.checks or (_no_check(exercise),),
         findings=_in_words(judge.run.environment.course, made.findings),
         defined=defined_at(judge.run.submission, exercise),
         judged_with=made.judged_with,
         to_judge_with=made.to_judge_with,
         uses=() if made.is_right else imported_uses(judge.run, exercise),
     )
+
+
+def _no_check(exercise: Exercise) -> CheckResult:
+    """What stands for the checks of an exercise that has none: nothing says whether it is right."""
+    reason = _("The grader itself failed: {reason}").format(reason=f"{exercise.id} has no checks")
+    id_ = f"{exercise.id}::{Visibility.VISIBLE}::test_there_is_a_check"
+    return CheckResult(id_, reason, Visibility.VISIBLE, 1, Outcome.ERROR, reason, 0.0)
 
 
 def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -1,21 +1,152 @@
 """Loads the views of a course, and runs one against a student's code."""
 
 import inspect
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from typing import TypeVar
+
+import pytest
 
 from grader.core.errors import CourseError
 from grader.core.language import _
+from grader.core.text import clean, location_words
 from grader.core.views import HeatMap, Slider, ViewResult
-from grader.course.course import CHECKS, VIEWS, Course, Exercise
-from grader.judging.asked import asked
+from grader.course.course import CHECKS, PREDICTIONS, VIEWS, Course, Exercise
 from grader.judging.fixtures import CheckEnvironment
+from grader.judging.messages import does_not_run, exception_words, explain_failure
 from grader.judging.modules import declared, load_beside
+from grader.sessions import own_time
 from grader.testing.lookup import SubmissionHandle
-from grader.testing.student import StudentHandle
+from grader.testing.predictions import Prediction
+from grader.testing.replies import Failure
+from grader.testing.roles import Roles
+from grader.testing.student import NotJudged, StudentHandle, StudentOutcome
 from grader.testing.views import CannotShow, ExampleText, Heat, Text, View
+
+Found = TypeVar("Found")
+
+
+def asked(
+    environment: CheckEnvironment,
+    submission: SubmissionHandle,
+    exercise: Exercise,
+    ask: Callable[[StudentHandle], Found],
+    broken: str,
+) -> Found | str:
+    """What comes of asking the code for an exercise; a sentence where nothing does.
+
+    Args:
+        environment: what checks run with.
+        submission: in its session.
+        exercise: whose code it is.
+        ask: asks, by a handle as checks have it.
+        broken: the sentence where `ask` itself fails, with `{reason}`.
+    """
+    course = environment.course
+    submission.declared[exercise.id] = environment.declared(exercise)
+    submission.forget()
+    student = StudentHandle(submission, exercise, roles=Roles(dict(course.roles)))
+    try:
+        with own_time.limited(course.limits.check_seconds):
+            return ask(student)
+    except StudentOutcome as outcome:
+        return why_nothing_came(outcome.failure, exercise.name)
+    except NotJudged as error:
+        return str(error)
+    except (Exception, pytest.fail.Exception, own_time.OwnTimeOver) as error:
+        why = f"{type(error).__name__}: {error}".rstrip(": ")
+        return broken.format(reason=clean(why))
+
+
+def why_nothing_came(failure: Failure, name: str) -> str:
+    """Why a request came to nothing, in a sentence; `grader check` says more."""
+    if failure.stopped and failure.loading is not None:
+        return does_not_run(failure.stopped, failure.loading)
+    if failure.kind != "exception":
+        return explain_failure(failure, (), name)
+    at = failure.location
+    if at is None:
+        return _("{name} raised {exception}").format(name=name, exception=exception_words(failure))
+    file = clean(at.file, 120)
+    place = f"{file}:{at.line}" if at.cell is None else location_words(file, at.cell, at.line)
+    sentence = _("{place}: {name} raised {exception}")
+    return sentence.format(place=place, name=name, exception=exception_words(failure))
+
+
+LEAST, MOST = 3, 5
+
+
+@dataclass(frozen=True, slots=True)
+class CodeAnswer:
+    """What a student's code says.
+
+    Args:
+        number: of the choice that holds, counted from 1.
+        figure: what shows it, in numbers; "" where the choice says all.
+    """
+
+    number: int
+    figure: str
+
+
+def load_predictions(course: Course, exercises: Collection[str]) -> dict[str, Prediction]:
+    """The predictions of some exercises, by id, in the order of the course.
+
+    Raises:
+        CourseError: when a file of them cannot be loaded, or declares something wrong.
+    """
+    files = load_beside(course, exercises, PREDICTIONS)
+    made = {path: declared(course, path, Prediction) for path in files}
+    problems = [fault for path, found in made.items() for fault in _faults(course, path, found)]
+    if problems:
+        raise CourseError(*problems)
+    by_id = {f"{p.parent.name}/{one.name}": one for p, found in made.items() for one in found}
+    return {id_: by_id[id_] for id_ in course.exercises if id_ in by_id and id_ in exercises}
+
+
+def _faults(course: Course, path: Path, found: list[Prediction]) -> Iterator[str]:
+    """What is wrong in the declarations of a file."""
+    place = course.inner(path)
+    for name, count in Counter(one.name for one in found).items():
+        if f"{path.parent.name}/{name}" not in course.exercises:
+            yield f"{place}: there is no exercise {name} in the assignment"
+        if count > 1:
+            yield f"{place}: {name} has {count} predictions; one is allowed"
+    for one in found:
+        if not LEAST <= len(one.choices) <= MOST:
+            counted = f"{len(one.choices)} choices; {LEAST} to {MOST} are needed"
+            yield f"{place}: {one.name} has {counted}"
+        if len(set(one.choices)) < len(one.choices):
+            yield f"{place}: two choices of {one.name} are the same"
+
+
+def answered(
+    environment: CheckEnvironment,
+    submission: SubmissionHandle,
+    exercise: Exercise,
+    one: Prediction,
+) -> CodeAnswer | str:
+    """What a student's code says to a prediction, or a sentence that says why it says nothing.
+
+    Args:
+        environment: what checks run with.
+        submission: in its session.
+        exercise: that the prediction is of.
+        one: the prediction.
+    """
+
+    def answer(student: StudentHandle) -> CodeAnswer:
+        number, figure = one.answer(student)
+        if not 1 <= number <= len(one.choices):
+            raise ValueError(f"there is no choice {number}")
+        return CodeAnswer(number, clean(figure))
+
+    broken = _("What your code says to it could not be found out ({reason}).")
+    return asked(environment, submission, exercise, answer, broken)
+
 
 GIVEN = ("student", "text", "heat")
 """What views may ask for by name, besides what they move."""

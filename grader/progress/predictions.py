@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from contextlib import closing
 
 from grader.course.course import Exercise
-from grader.judging.predictions import CodeAnswer, answered, load_predictions
 from grader.judging.submission_grader import SubmissionGrader, visible_grader
+from grader.judging.views import CodeAnswer, answered, load_predictions
 from grader.progress.live_checks import checked
 from grader.progress.progress import Progress
 from grader.progress.store import Memory

@@ -27,7 +27,13 @@ PARTS = ("value", "tensors", "kept", "gradients", "random")
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def stand_in(name: str, parameters: Sequence[str], original: Any, ask: Ask) -> Any:
+def stand_in(
+    name: str,
+    parameters: Sequence[str],
+    original: Any,
+    ask: Ask,
+    is_loading: Callable[[], bool] = lambda: False,
+) -> Any:
     """What stands for a function or a class of the student's.
 
     Args:
@@ -35,6 +41,7 @@ def stand_in(name: str, parameters: Sequence[str], original: Any, ask: Ask) -> A
         parameters: what the solution's takes, by name.
         original: the student's own, which says how it is called.
         ask: sends a question out.
+        is_loading: whether a file is being loaded: what is called meanwhile is the student's own.
     """
     try:
         signature = inspect.signature(original)
@@ -45,9 +52,11 @@ def stand_in(name: str, parameters: Sequence[str], original: Any, ask: Ask) -> A
         return as_declared(signature, parameters, args, kwargs)
 
     if isinstance(original, type):
-        return _class(name, signature, given, ask)
+        return _class(name, signature, given, ask, lambda: original if is_loading() else None)
 
     def answered(*args: Any, **kwargs: Any) -> Any:
+        if is_loading():
+            return original(*args, **kwargs)
         return _Question(ask, {"name": name}, *given(args, kwargs)).asked()
 
     answered.__name__ = answered.__qualname__ = name
@@ -77,14 +86,19 @@ def _class(
     signature: inspect.Signature,
     given: Callable[..., tuple[list[Any], dict[str, Any]]],
     ask: Ask,
+    instead: Callable[[], type | None],
 ) -> type:
     """A module of this name, whose parameters are as the solution's begin and can be given others."""
 
+    def new(cls: type, *args: Any, **kwargs: Any) -> Any:
+        own = instead() if cls is made else None
+        return own(*args, **kwargs) if own else nn.Module.__new__(cls)
+
     def start(self: Any, *args: Any, **kwargs: Any) -> None:
         nn.Module.__init__(self)
-        made = given(args, kwargs)
-        object.__setattr__(self, "_made", made)
-        header = _Question(ask, {"name": name, "made": True}, *made).reply()
+        taken = given(args, kwargs)
+        object.__setattr__(self, "_made", taken)
+        header = _Question(ask, {"name": name, "made": True}, *taken).reply()
         for full, held in header["tensors"].items():
             _put(self, full, _held(held), is_kept=full in header["kept"])
 
@@ -93,8 +107,9 @@ def _class(
         asked = {"name": name, "training": self.training, "of": self._made}
         return _Question(ask, asked, list(args), dict(kwargs), state).asked()
 
-    members = {"__init__": start, "forward": forward, "__signature__": signature}
-    return type(name, (nn.Module,), members)
+    members = {"__new__": new, "__init__": start, "forward": forward, "__signature__": signature}
+    made = type(name, (nn.Module,), members)
+    return made
 
 
 def _held(held: Any) -> torch.Tensor:

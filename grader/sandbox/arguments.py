@@ -13,17 +13,21 @@ def leaf_of(value: object, differentiate: bool) -> object:
 
 def argument_of(leaf: object) -> Any:
     """What the student's code receives: a copy, so that a change in place is noticed."""
+    if is_tensor(leaf):
+        return tensors.copy_of(leaf)
     if isinstance(leaf, list | tuple):
         return type(leaf)(argument_of(item) for item in leaf)
     if isinstance(leaf, dict):
         return {key: argument_of(item) for key, item in leaf.items()}
     if is_array(leaf) or isinstance(leaf, set | bytearray):
         return leaf.copy()  # type: ignore[attr-defined]
-    return tensors.copy_of(leaf) if is_tensor(leaf) else leaf
+    return leaf
 
 
 def is_changed(before: object, after: object) -> bool:
     """Whether a tensor has other values or wants gradients, or a collection lost or exchanged any."""
+    if is_tensor(before) and is_tensor(after):
+        return tensors.is_changed(before, after)
     if is_array(before) and is_array(after):
         return not same_arrays(before, after)
     if isinstance(before, set | bytearray):
@@ -33,6 +37,4 @@ def is_changed(before: object, after: object) -> bool:
     if isinstance(before, list | tuple) and isinstance(after, list | tuple):
         pairs = zip(before, after, strict=False)
         return len(before) != len(after) or any(is_changed(*pair) for pair in pairs)
-    if is_tensor(before) and is_tensor(after):
-        return tensors.is_changed(before, after)
     return type(before) is not type(after)

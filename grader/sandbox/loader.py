@@ -129,6 +129,8 @@ class Loader:
         answered: by file, the names that are answered from outside, each with the parameters of
             the solution's.
         ask: sends a question out, where there are such names.
+        standing: what stands for them, by file and name.
+        loading: how many files are being loaded, one for another.
         announce: told which statement is about to run: its file's key, and the numbers of the cell
             and of the statement in it.
         stops: the statements that ended an earlier process, and why; they are not run again.
@@ -146,6 +148,8 @@ class Loader:
     lent: dict[str, str] = field(default_factory=dict)
     answered: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     ask: Callable[[Frame], Frame] | None = None
+    standing: dict[tuple[str, str], Any] = field(default_factory=dict)
+    loading: int = 0
     announce: Callable[[str, int, int], None] = lambda *_: None
     stops: dict[tuple[str, int, int], str] = field(default_factory=dict)
     is_late: bool = False
@@ -189,20 +193,28 @@ class Loader:
             module.__dict__.update(OF_NOTEBOOKS)
             self.modules[key] = module
             opened = self.opened[key] = Opened(module.__dict__)
-            with _known_by_name(name, module):
-                self._run(key, opened)
-            self._stand_in(key, opened.namespace)
+            self.loading += 1
+            try:
+                with _known_by_name(name, module):
+                    self._run(key, opened)
+            finally:
+                self.loading -= 1
             if self.register:
                 sys.modules[name] = module
         return self.opened[key]
 
     def _stand_in(self, key: str, namespace: dict[str, Any]) -> None:
-        """Put what is answered from outside where a file's own functions and classes stand."""
+        """Put what is answered from outside where a file's own functions and classes stand.
+
+        That is done as soon as they stand there, so that other names given to them are answered, too.
+        """
         for name, parameters in self.answered.get(key, {}).items():
-            if callable(namespace.get(name)) and self.ask is not None:
+            value = namespace.get(name)
+            if callable(value) and value is not self.standing.get((key, name)) and self.ask:
                 from grader.sandbox.answered import stand_in  # it needs torch
 
-                namespace[name] = stand_in(name, parameters, namespace[name], self.ask)
+                placed = stand_in(name, parameters, value, self.ask, lambda: self.loading > 0)
+                namespace[name] = self.standing[key, name] = placed
 
     def _import(self, importer: str, name: str, *rest: Any, **named: Any) -> types.ModuleType:
         """Python's `__import__` in a file: it looks among the submission's own files first.
@@ -314,7 +326,9 @@ class Loader:
                         stopped_at(why, filename, statement.lineno, self.find_cell)
                     )
                     break
-                if not self._run_statement(statement, filename, flags, opened):
+                goes_on = self._run_statement(statement, filename, flags, opened)
+                self._stand_in(key, opened.namespace)
+                if not goes_on:
                     break
                 if isinstance(statement, ast.ClassDef):
                     opened.classes.note(statement.name, number, statement.lineno)

@@ -41,9 +41,9 @@ def has_torch() -> bool:
 
 def is_tensor(value: object) -> "TypeGuard[torch.Tensor]":
     """Whether a value is a tensor."""
-    return has_torch() and tensors.is_tensor(value)
+    return has_torch() and isinstance(value, tensors.TENSOR)
 
 
 def is_module(value: object) -> "TypeGuard[torch.nn.Module]":
     """Whether a value is an instance of `torch.nn.Module`."""
-    return has_torch() and tensors.is_module(value)
+    return has_torch() and isinstance(value, tensors.MODULE)

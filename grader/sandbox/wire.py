@@ -56,6 +56,13 @@ FAILED = b'{"failure":'
 """How the header of a reply that is a failure begins; none of the rest of its batch is made."""
 
 
+# Named, because `list | tuple` makes a union at each call, and there are thousands.
+PLAIN = (bool, int, float, str)
+ITEMS = (list, tuple)
+SET_TYPES = tuple(SETS.values())
+BYTES_TYPES = tuple(BYTES.values())
+
+
 class WireFault(ValueError):
     """A frame or a value breaks the protocol."""
 
@@ -133,6 +140,8 @@ class Packer:
             return {"unsupported": "a value too deep or too long"}
         if value is None or isinstance(value, bool):
             return value
+        if is_tensor(value):
+            return self._tensor(value)
         if isinstance(value, numbers.Integral):  # numpy's, too
             number = int(value)
             return number if number.bit_length() <= MAX_INT_BITS else {"unsupported": "a huge int"}
@@ -145,20 +154,18 @@ class Packer:
             text = str(value)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
             self.text += len(json.dumps(text))
             return text
-        if is_tensor(value):
-            return self._tensor(value)
         reference = value if isinstance(value, RemoteObject) else self.refer(value)
         if reference is not None:
             return {"reference": [reference.number, reference.kind, reference.type_name[:200]]}
-        if isinstance(value, list | tuple):
+        if isinstance(value, ITEMS):
             key = "list" if isinstance(value, list) else "tuple"
             return {key: list(self._items(value, depth))}
-        if isinstance(value, set | frozenset):
+        if isinstance(value, SET_TYPES):
             if why := why_no_set(value, MAX_ITEMS, MAX_KEY_BITS):
                 return {"unsupported": why}
             key = "set" if isinstance(value, set) else "frozenset"
             return {key: list(self._items(in_order(value), depth))}
-        if isinstance(value, bytes | bytearray):
+        if isinstance(value, BYTES_TYPES):
             key = "bytes" if isinstance(value, bytes) else "bytearray"
             return self._chunk(key, len(value), value, "bytes")
         if isinstance(value, NamedFunction):
@@ -237,7 +244,7 @@ class Unpacker:
             raise WireFault("a value is nested too deeply")
         if self.items > 4 * MAX_ITEMS:
             raise WireFault("a value has too many parts")
-        if node is None or isinstance(node, bool | int | float | str):
+        if node is None or isinstance(node, PLAIN):
             return node
         if not isinstance(node, dict) or len(node) != 1:
             raise WireFault("a value is neither plain nor a tagged object")

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
-from grader.core.language import N_
+from grader.core.language import N_, _
+from grader.submissions.file_names import TIMESTAMP
 
 BY_FOLDER = N_("the folder's name")
 BY_GIT = N_("git's commits")
@@ -38,3 +40,25 @@ def parsed(text: str) -> datetime | None:
     except (ValueError, OverflowError):
         return None
     return moment
+
+
+def handed_in_at(*folders: Path) -> tuple[datetime | None, tuple[str, ...]]:
+    """The time that nbgrader wrote into the first of these folders, or why there is none."""
+    notes: tuple[str, ...] = ()
+    for folder in folders:
+        path = folder / TIMESTAMP
+        if path.is_file():
+            if not folder.is_symlink() and not path.is_symlink() and (moment := _moment(path)):
+                return moment, ()
+            note = _("{file} holds no date and time: nothing is taken for late.")
+            notes = (note.format(file=TIMESTAMP),)
+    return None, notes
+
+
+def _moment(path: Path) -> datetime | None:
+    """The moment that a file holds, if that is what it holds."""
+    try:
+        text = path.read_text("utf-8") if path.stat().st_size <= 100 else ""
+    except ValueError:
+        return None
+    return parsed(text)

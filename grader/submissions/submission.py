@@ -13,7 +13,6 @@ from grader.core.language import _
 from grader.core.text import clean
 from grader.course.course import Assignment, Course, Exercise
 from grader.sandbox.failures import stub_message
-from grader.submissions.course_modules import lent, standing_for
 from grader.submissions.file_names import (
     FORMS,
     NOT_SUBMISSIONS,
@@ -22,16 +21,19 @@ from grader.submissions.file_names import (
     with_ending_too_many,
     work_files,
 )
+from grader.submissions.moments import handed_in_at
 from grader.submissions.nbgrader_defects import defects
 from grader.submissions.notebooks import Cell
-from grader.submissions.reading_notes import (
+from grader.submissions.reading_room import (
+    ReadingRoom,
     few,
     left_out_note,
+    lent,
     name_note,
     refused_note,
+    standing_for,
     undecided_note,
 )
-from grader.submissions.reading_room import ReadingRoom
 from grader.submissions.source_file import (
     SourceFile,
     encoding_note,
@@ -41,7 +43,6 @@ from grader.submissions.source_file import (
     problem_note,
     read_source,
 )
-from grader.submissions.timestamps import handed_in_at
 
 
 @dataclass(frozen=True, slots=True)

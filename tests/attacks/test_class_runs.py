@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from grader.classes.run import ClassRun
 
+from grader.classes.run import ClassRun
 from grader.classes.worker import Worker, grade_student
 from grader.course.course import load_course
 from grader.intake.folders import Student

@@ -18,13 +18,17 @@ SMALLEST = {
     "class": ("throughput.py", "--only", "class", "--students", "3", "--course", "COURSE"),
     "check": ("throughput.py", "--only", "check", "--rounds", "1", "--course", "COURSE"),
     "names": ("names.py", "--mutants", "2", "--pairs", "1", "--jobs", "1", "--course", "COURSE"),
+    "pairs": (
+        *("pairs.py", "--old", "KIT", "--only", "students", "--sizes", "11"),
+        *("--kinds", "words", "--rounds", "1", "--warm-up", "0"),
+    ),
     "watch": ("watch.py", "--rounds", "1"),
     "scale": ("scale.py", "--sizes", "8", "--first", "1"),
     "similar": ("similar.py", "--honest", "4", "--copies", "2", "--size", "4"),
     "term": ("term.py", "--honest", "8", "--copies", "2"),
 }
 IN_EACH_RUN = ("isolation",)
-LONG = ("term",)
+LONG = ("pairs", "term")
 
 
 def case(name: str) -> object:
@@ -43,7 +47,8 @@ def test_a_benchmark_runs_at_its_smallest_size(
     course = tmp_path / "course"
     shutil.copytree(SMALL_COURSE, course)
     command = [sys.executable, str(HERE / program), *words]
-    command = [str(course) if word == "COURSE" else word for word in command]
+    places = {"COURSE": str(course), "KIT": str(HERE.parents[1])}
+    command = [places.get(word, word) for word in command]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
     assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode in (0, 1), done.stderr

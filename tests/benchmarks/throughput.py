@@ -21,16 +21,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing
 from functools import partial
 from pathlib import Path
-from unittest.mock import patch
 
 import psutil
 from classes import KINDS, make_class
+from heard import Heard, heard
+from processor_time import seconds_of
 
 from grader.classes.process_pool import grade_locally
 from grader.classes.records import feedback_path, record_path
@@ -44,9 +43,6 @@ from grader.intake.folders import Student
 from grader.judging.answer_cache import AnswerCacheSession
 from grader.judging.results import record_texts
 from grader.judging.submission_grader import VISIBLE_CHECKS, Scope, grade
-from grader.sandbox.stream import Raw
-from grader.sandbox.wire import Frame, decode_header, encode, split, unbatched
-from grader.sessions.base import OwnFrame
 from grader.sessions.child import ChildSession
 from grader.submissions.submission import Submission, read_submission
 
@@ -60,13 +56,6 @@ WARM_UP = 5
 def median(values: Sequence[float]) -> float:
     """The median."""
     return statistics.median(values)
-
-
-def seconds_of(action: Callable[[], object]) -> float:
-    """How long an action takes."""
-    started = time.perf_counter()
-    action()
-    return time.perf_counter() - started
 
 
 def table(head: str, rows: Sequence[Sequence[str]]) -> None:
@@ -92,57 +81,6 @@ def students_in(folder: Path) -> list[Student]:
 
 
 # One student, the whole course.
-
-
-@dataclass
-class Heard:
-    """What one submission cost: what it replied to, how much went to and fro, how many processes."""
-
-    requests: list[bytes] = field(default_factory=list)
-    frames: int = 0
-    sent: int = 0
-    received: int = 0
-    processes: int = 0
-
-    def __str__(self) -> str:
-        """One sentence, to see when that grows."""
-        return (
-            f"{len(self.requests)} requests in {self.frames} frames, {self.sent} bytes there and "
-            f"{self.received} back, {self.processes} processes"
-        )
-
-
-@contextmanager
-def heard() -> Iterator[Heard]:
-    """Listen to all children that this process has."""
-    found, exchange, start = Heard(), ChildSession.exchange, ChildSession._start
-    waiting: dict[ChildSession, deque[bytes]] = {}
-
-    def listening(session: ChildSession, request: bytes, seconds: float) -> Raw | OwnFrame:
-        if request:
-            waiting[session] = deque(one_by_one(request))
-            found.frames += 1
-            found.sent += len(request)
-        found.requests.append(waiting[session].popleft())
-        reply = exchange(session, request, seconds)
-        found.received += len(reply.header) + len(reply.payload)
-        return reply
-
-    def starting(session: ChildSession) -> None:
-        found.processes += 1
-        start(session)
-
-    with (
-        patch.object(ChildSession, "exchange", listening),
-        patch.object(ChildSession, "_start", starting),
-    ):
-        yield found
-
-
-def one_by_one(request: bytes) -> list[bytes]:
-    """The requests in what is sent: one, or those of a batch."""
-    frames = [Frame(decode_header(header), payload) for header, payload in split(request)]
-    return [encode(one) for frame in frames for one in unbatched(frame)]
 
 
 class Counting(AnswerCacheSession):

@@ -92,6 +92,30 @@ def test_a_slip_in_a_mask_costs_nothing_where_the_mask_is_used(graded, solution)
     )
 
 
+USED = "upper_triangular_mask(scores.shape[-1])"
+WEIGHTS = "def causal_weights(scores: Tensor, d_k: int"
+
+
+@pytest.mark.parametrize(
+    ("before", "parameter", "used"),
+    [
+        ("future = upper_triangular_mask", "", "future"),
+        ("", ", future=upper_triangular_mask", "future"),
+        ("MASKS = {'future': upper_triangular_mask}", "", "MASKS['future']"),
+    ],
+    ids=["a second name", "a default", "a table"],
+)
+def test_a_part_is_answered_by_whatever_name_it_is_called(
+    graded, solution, before, parameter, used
+):
+    """Also where the name was given while the file was loaded."""
+    text = solution("05_causal_mask").replace(MASK, WRONG_MASK)
+    text = text.replace(USED, USED.replace("upper_triangular_mask", used))
+    text = text.replace(WEIGHTS, f"{before}\n\n\n{WEIGHTS}{parameter}")
+    found = graded("05_causal_mask", {"causal_mask.py": text})["causal_weights"]
+    assert (found.score, found.judged_with) == (3, ("upper_triangular_mask",))
+
+
 def test_a_mistake_of_its_own_is_found_beside_a_wrong_part(graded, solution):
     """With a right mask in its place, what is wrong in the weights themselves has its name."""
     text = solution("05_causal_mask").replace(MASK, WRONG_MASK)

@@ -184,6 +184,30 @@ def test_nonsense_in_every_step_earns_next_to_nothing(
     assert {id_: share for id_, share in shares.items() if share > 0.15} == {}
 
 
+WRAPPER = "08_multi_head_wrapper/MultiHeadAttentionWrapper"
+
+
+@pytest.mark.parametrize("is_nonsense", [True, False])
+def test_heads_that_ignore_their_parameters_judge_no_wrapper(
+    course: Course, grader: SubmissionGrader, tmp_path: Path, is_nonsense: bool
+) -> None:
+    """Zeros beside zeros are no answer; heads that all begin alike are heads."""
+    kept, seed = "return kept @ values", "super().__init__()"
+    edits = [(kept, "return 0 * (kept @ values)")] if is_nonsense else []
+    hand_in(
+        course, tmp_path, "07_causal_attention", *edits, (seed, f"{seed}; torch.manual_seed(1)")
+    )
+    joined = "torch.cat([head(x) for head in self.heads], dim=-1)"
+    edits = [(joined, f"0 * {joined}")] if is_nonsense else []
+    hand_in(course, tmp_path, "08_multi_head_wrapper", *edits)
+    submission = read_submission(course, tmp_path, "me")
+    scope = Scope({WRAPPER: course.exercises[WRAPPER]}, ALL_CHECKS)
+    used = replace(grader, mistakes=RecordedMistakes({}))
+    (exercise,) = grade(used, submission, InProcessSession(submission), scope).exercises
+    waited = "07_causal_attention/CausalAttention" if is_nonsense else ""
+    assert (exercise.score, exercise.waits_for) == (0 if is_nonsense else 5, waited)
+
+
 LAYER = "09_multi_head_attention/MultiHeadAttention"
 OTHER_WAYS = f"{LAYER}::visible::test_other_ways_give_the_same"
 

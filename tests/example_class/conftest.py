@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from grader.classes.run import ClassRun, Done
 
+from grader.classes.run import ClassRun, Done
 from grader.classes.run_settings import RunSettings
 from grader.classes.workers import new_worker
 from grader.core.records import Result

@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from grader.authoring.knowing_nothing import OneAtATime
+from grader.authoring.free_points import OneAtATime
 from grader.core.records import ExerciseResult
 from grader.course.course import Assignment, Course
 from grader.course.misconceptions import Misconception, edited
@@ -13,8 +13,8 @@ from grader.judging.known_mistakes import LiveMistakes
 from grader.judging.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
-from grader.submissions.course_modules import standing_for
 from grader.submissions.notebooks import Cell
+from grader.submissions.reading_room import standing_for
 from grader.submissions.submission import Reading, Submission
 
 

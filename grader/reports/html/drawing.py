@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from grader.core.text import display_width, filled
 from grader.course.drawing import Box, Drawing, Map, Step
-from grader.judging.drawing_layout import (
+from grader.judging.picture_layout import (
     Placed,
     arrows,
     cells,

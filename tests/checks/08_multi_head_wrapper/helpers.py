@@ -64,6 +64,22 @@ def head_class(attempt):
     return name, found if name == HEAD else trouble(attempt, name)
 
 
+def ignores_parameters(attempt):
+    """Whether a single head gives the same whatever it has learned: no wrapper is judged by such."""
+    name, why_not = head_class(attempt)
+    if why_not is not None:
+        return False
+    head, values = attempt.of(name).instance(*ALIKE, 0.0, seed=1), []
+    shapes = {name: tensor.shape for name, tensor in head.state.parameters.items()}
+    for seed in (1, 2):
+        drawn = torch.Generator().manual_seed(seed)
+        given = {name: torch.rand(shape, generator=drawn) for name, shape in shapes.items()}
+        if attempt.student.load(head.own, given).problems:
+            return False
+        values.append(head(torch.eye(SIZE).repeat(SIZE, 1, 1), training=False).value)
+    return torch.equal(*values)
+
+
 class SideBySide:
     """A wrapper, and single heads of the student's own, made one after the other, for it to join.
 

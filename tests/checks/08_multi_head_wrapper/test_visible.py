@@ -3,11 +3,21 @@
 import pytest
 import torch
 
-from grader.testing import N_, RemoteObject, StudentOutcome
+from grader.testing import N_, Failure, RemoteObject, StudentOutcome
 from grader.testing.mixins import KeepsNames
 
 from ..helpers import judge_start
-from .helpers import ALIKE, AXES, HEAD, SIZE, SIZES, SideBySide, side_by_side, trouble
+from .helpers import (
+    ALIKE,
+    AXES,
+    HEAD,
+    SIZE,
+    SIZES,
+    SideBySide,
+    ignores_parameters,
+    side_by_side,
+    trouble,
+)
 
 
 def is_the_heads_fault(attempt, failure):
@@ -68,6 +78,10 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
         is_module = isinstance(wrapper.own, RemoteObject) and wrapper.own.kind == "module"
         template = N_("{name} does not make an instance of an nn.Module")
         judge.that(is_module, judge.words(template, name=attempt.name))
+        if ignores_parameters(attempt):
+            template = N_("It needs your {head}, which gives the same whatever its parameters are")
+            failure = Failure("exception")
+            raise student.blocked(judge.words(template, head=HEAD), failure)
         # Any tensor will do: how heads are joined is judged by the values below.
         is_tensor = isinstance(called.value, torch.Tensor)
         called.has_shape(*(called.value.shape if is_tensor else (SIZE, SIZE, 3 * SIZE)), dtype=None)

@@ -9,8 +9,16 @@ from itertools import chain
 import pytest
 from msgspec.structs import replace
 
-from grader.classes.decisions import Decisions, Exemption, Extension, Group, Whom
-from grader.classes.personal import CheckDecision, LateDays, Override
+from grader.classes.decisions import (
+    CheckDecision,
+    Decisions,
+    Exemption,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Whom,
+)
 from grader.classes.policies import Policy
 from grader.classes.records import open_records
 from grader.classes.run import ClassRun

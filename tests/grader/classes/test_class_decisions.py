@@ -10,8 +10,16 @@ from functools import partial
 
 import pytest
 
-from grader.classes.decisions import Decisions, Exemption, Extension, Group, Whom
-from grader.classes.personal import CheckDecision, LateDays, Override
+from grader.classes.decisions import (
+    CheckDecision,
+    Decisions,
+    Exemption,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Whom,
+)
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
 from tests.grader.classes.conftest import STUDENTS, Killed

@@ -9,8 +9,16 @@ from functools import partial
 
 import pytest
 
-from grader.classes.decisions import NONE, Decisions, Exemption, Extension, Group, Whom
-from grader.classes.personal import LateDays, Override
+from grader.classes.decisions import (
+    NONE,
+    Decisions,
+    Exemption,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Whom,
+)
 from grader.classes.run import ClassRun
 from grader.classes.store import Store
 from grader.core.errors import UsageError

@@ -11,10 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from grader.classes.deciding import decided
-from grader.classes.decisions import Decisions, Exemption, ExerciseSet, Extension, Whom
-from grader.classes.late_days import LateWork, days_to_spend
-from grader.classes.personal import CheckDecision, LateDays, Override
+from grader.classes.deciding import LateWork, days_to_spend, decided
+from grader.classes.decisions import (
+    CheckDecision,
+    Decisions,
+    Exemption,
+    ExerciseSet,
+    Extension,
+    LateDays,
+    Override,
+    Whom,
+)
 from grader.core.records import (
     AssignmentResult,
     CheckResult,

@@ -4,9 +4,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from grader.classes.decisions import Decisions, Exemption, ExerciseSet, Extension, Group, Whom
+from grader.classes.decisions import (
+    CheckDecision,
+    Decisions,
+    Exemption,
+    ExerciseSet,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Whom,
+)
 from grader.classes.decisions_file import Known, class_decisions, read_decisions
-from grader.classes.personal import CheckDecision, LateDays, Override
 from grader.core.errors import CourseError
 from grader.course.course import load_course
 from grader.intake.folders import Student

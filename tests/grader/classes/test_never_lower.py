@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from grader.classes.compare import compare_runs
-from grader.classes.never_lower import not_lower
 from grader.classes.records import open_records
+from grader.classes.score import not_lower
 from grader.core.records import (
     AssignmentResult,
     CheckResult,

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from grader.classes.personal import NO_DECISIONS, LateDays, Override, Personal
+from grader.classes.decisions import NO_DECISIONS, LateDays, Override, Personal
 from grader.classes.policies import Policy, Try, counting
 from grader.core.records import Outcome
 from grader.judging.results import from_json, to_json

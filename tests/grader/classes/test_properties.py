@@ -11,10 +11,20 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from grader.classes.deciding import decided
-from grader.classes.decisions import Decisions, Exemption, Extension, Group, Whom
+from grader.classes.decisions import (
+    NO_DECISIONS,
+    CheckDecision,
+    Decisions,
+    Exemption,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Personal,
+    Whom,
+)
 from grader.classes.outcomes import Declared, Words, packed
 from grader.classes.outcomes import outcomes_of as data_of
-from grader.classes.personal import NO_DECISIONS, CheckDecision, LateDays, Override, Personal
 from grader.classes.policies import Policy, Try, counting
 from grader.classes.rows import Coverage, due_summary, row_of, summary
 from grader.classes.score import HandedIn, Scorer, StudentInputs

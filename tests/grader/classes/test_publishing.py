@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from grader.classes.publish import last_published, publish
-from grader.classes.records import open_records
+from grader.classes.records import last_published, open_records, publish
 from grader.classes.store import Store
-from grader.cli.publish import run_publish
+from grader.cli.publish import publish as publish_command
 from grader.core.errors import UsageError
 from tests.grader.classes.conftest import STUDENTS
 
@@ -45,13 +44,13 @@ def test_nothing_new_is_not_published_again(make, capsys):
     """What is different since the last time is said first."""
     run = make("out")
     run.run()
-    run_publish(run.out)
+    publish_command.callback(run.out)
     assert "Later runs are compared with it." in capsys.readouterr().out
-    run_publish(run.out)
+    publish_command.callback(run.out)
     assert "Nothing is different from what was published" in capsys.readouterr().out
     run.harder()
     run.run()
-    run_publish(run.out)
+    publish_command.callback(run.out)
     assert f"Z: {len(STUDENTS)} students are in both: " in capsys.readouterr().out
 
 

@@ -100,7 +100,7 @@ def test_what_cannot_be_predicted_is_told(grader, predicting, arguments, said):
 )
 def test_what_was_said_stands_beside_what_the_code_says(small_course, number, answer, told):
     """And where the code is not right, that it is not."""
-    from grader.judging.predictions import CodeAnswer
+    from grader.judging.views import CodeAnswer
     from grader.testing.predictions import Prediction
 
     one = Prediction("one", "?", ("a", "b", "c"), 2, "So.", lambda student: (1, ""))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from grader.classes.rows import Row
-from grader.cli.tables import class_summary, defect_lines
+from grader.cli.class_output import class_summary, class_table, defect_lines
 from grader.course.course import load_course
 
 
@@ -25,6 +25,12 @@ def test_a_large_class_is_told_in_a_few_lines(root, due, told):
         "Of 6 points, a quarter has at most 6, half at most 6, three quarters at most 6.",
         *told,
     ]
+
+
+def test_a_name_is_one_line(root):
+    """Whatever a folder is called."""
+    row = Row("a\nb\u202ec", 6, 6, False, True, {}, "", (), "1")
+    assert [*class_table([row], 6).columns[0].cells] == [r"a\x0ab\x202ec"]
 
 
 @pytest.mark.parametrize(("count", "lines", "last"), [(10, 10, "s9: it"), (13, 11, "3 more like")])

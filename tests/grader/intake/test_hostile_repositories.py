@@ -213,6 +213,18 @@ def test_a_commit_whose_contents_are_not_there_is_left_out(clone, read, kind):
     found, (note,) = read()
     assert found["eve"] == [{"01_first/first.py": ONE}]
     assert note.startswith(f"eve: left out is the commit {sha} (git ")
+    assert kind == "damaged" or note.endswith("(git has no content of first.py).")
+
+
+def test_a_repository_with_longer_names_of_objects_is_read(read, tmp_path):
+    """As `git init --object-format=sha256` makes it."""
+    folder = tmp_path / "class" / "01-first-eve"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main", "--object-format=sha256")
+    (folder / "first.py").write_text(ONE, "utf-8")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "x")
+    assert read() == ({"eve": [{"01_first/first.py": ONE}]}, ())
 
 
 def test_a_tree_that_unfolds_without_end_is_left(clone, read, monkeypatch):

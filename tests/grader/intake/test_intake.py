@@ -403,6 +403,23 @@ def test_a_repository_per_assignment_is_put_together(repositories) -> None:
     }
 
 
+@pytest.mark.parametrize("login", ["..", ".", ".ada", "..\\ada", "a\nb", "a\u202eb", "a\udcff"])
+def test_what_is_no_login_names_nobody(repositories, tmp_path, login) -> None:
+    """The whole name does; nothing is written outside, and nobody is left out."""
+    names = [f"01_first-{login}", "01_first-bo"]
+    found, _ = repositories(names, inner="first.py")
+    assert found == {names[0]: ["01_first/first.py"], "bo": ["01_first/first.py"]}
+
+
+def test_repositories_whose_names_begin_with_a_dot_are_passed_over(repositories) -> None:
+    """And named."""
+    found, arrived = repositories(["01_first-ada", ".01_first-bo"], inner="first.py")
+    assert (set(found), arrived.notes) == (
+        {"ada"},
+        (".01_first-bo was passed over: its name begins with a dot.",),
+    )
+
+
 def test_a_plain_folder_is_read_as_ever(small_course, tmp_path) -> None:
     """One folder per student, hyphens or not."""
     for name in ("ada-x", "ada-y"):

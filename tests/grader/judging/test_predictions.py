@@ -11,7 +11,7 @@ from grader.core.errors import CourseError
 from grader.course.course import Course, load_course
 from grader.course.predicted import predicted, predicted_ids
 from grader.judging.fixtures import live_environment, read_solutions
-from grader.judging.predictions import CodeAnswer, answered, load_predictions
+from grader.judging.views import CodeAnswer, answered, load_predictions
 from grader.release.stubs import generate
 from grader.release.students import check_files
 from grader.sessions.in_process import InProcessSession

@@ -86,6 +86,17 @@ def test_an_exception_of_the_solutions_is_raised_where_it_was_asked(ask):
         stand_in("refuses", ["x"], refuses, ask)(torch.ones(2))
 
 
+def test_while_a_file_is_loaded_the_original_is_called(ask, asked):
+    """What a file shows of itself asks nobody, however large it is."""
+    loading = [True]
+    double = stand_in("double", ["x"], lambda x: x + x, ask, lambda: bool(loading))
+    part = stand_in("Part", ["d_in", "d_out", "dropout"], Part, ask, lambda: bool(loading))
+    assert (double(3), type(part(3, 2)), asked) == (6, Part, [])
+    loading.clear()
+    made = part(3, 2)
+    assert (type(made), len(asked)) == (part, 1)
+
+
 def test_an_instance_begins_with_the_same_numbers(part):
     """From the same seed, and what is drawn after it is the same as well."""
     found = []

@@ -147,8 +147,9 @@ def test_what_is_loaded_when_time_is_up_is_not_interrupted(talk_to: Any) -> None
 def test_the_time_for_the_whole_submission_is_limited(talk_to: Any) -> None:
     """When it is used up, nothing is run any more."""
     talk = talk_to("def f():\n    n = 0\n    while True:\n        n += 1\n", submission_seconds=0.2)
-    assert talk.call("f")["failure"]["kind"] == "timeout"
-    assert talk.call("f") == {
+    first, *_more, last = (talk.call("f") for _ in range(5))  # on a busy machine one leaves a rest
+    assert first["failure"]["kind"] == "timeout"
+    assert last == {
         "failure": {
             "kind": "timeout",
             "type": "",

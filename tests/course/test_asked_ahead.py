@@ -1,0 +1,106 @@
+"""What is asked at once changes no outcome, no message and no name, whatever was handed in."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.course.course import Course
+from grader.course.misconceptions import read_misconceptions
+from grader.judging.answer_cache import AnswerCache
+from grader.judging.results import to_json
+from grader.judging.submission_grader import Scope, SubmissionGrader, grade
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import Launcher
+from grader.submissions.submission import read_submission
+
+TESTS = Path(__file__).parents[1]
+CLASSES = (TESTS / "example_class" / "submissions", TESTS / "hand_ins" / "submissions")
+SOME = ("scale_forgotten", "exits_the_process")
+"""What `make test` hands in; the proof hands in everything."""
+
+
+def handed_in() -> Iterator[Any]:
+    """Each student of the example class and each hand-in."""
+    for student in sorted(path for folder in CLASSES for path in folder.iterdir()):
+        marks = [] if student.name in SOME else [pytest.mark.proof]
+        yield pytest.param(student, id=student.name, marks=[pytest.mark.slow, *marks])
+
+
+def variants() -> list[Path]:
+    """Each right answer in other words."""
+    return sorted((TESTS / "course" / "variants").glob("*/*.py"))
+
+
+def without_time(value: Any) -> Any:
+    """A record without durations."""
+    if isinstance(value, dict):
+        return {key: without_time(part) for key, part in value.items() if key != "duration_s"}
+    return [without_time(part) for part in value] if isinstance(value, list) else value
+
+
+@pytest.fixture
+def differs(course: Course, grader: SubmissionGrader, launcher: Launcher) -> Any:
+    """Whether a folder's record is another one when each check asks by itself."""
+
+    def record(grader: SubmissionGrader, folder: Path, scope: Scope) -> Any:
+        forgetful = replace(grader, answers=AnswerCache(), kept_answers=None)
+        submission = read_submission(course, folder, "student")
+        with closing(ChildSession(launcher, submission, course.limits)) as session:
+            return without_time(to_json(grade(forgetful, submission, session, scope)))
+
+    def compare(folder: Path, *assignments: str) -> bool:
+        exercises = {
+            id_: exercise
+            for id_, exercise in course.exercises.items()
+            if not assignments or exercise.assignment in assignments
+        }
+        alone = record(replace(grader, expected=None), folder, Scope(exercises))
+        assert alone["assignments"]
+        return bool(record(grader, folder, Scope(exercises)) != alone)
+
+    return compare
+
+
+@pytest.mark.parametrize("folder", list(handed_in()))
+def test_what_is_handed_in_has_the_same_record(folder: Path, differs: Any) -> None:
+    """Loops, deaths, floods of output and notebooks that break off among them."""
+    assert not differs(folder)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("path", variants(), ids=lambda path: f"{path.parent.name[:2]}-{path.stem}")
+def test_a_right_answer_in_other_words_has_the_same_record(
+    path: Path, course: Course, differs: Any, tmp_path: Path
+) -> None:
+    """Beside the solutions of what it imports."""
+    assignment = course.by_id[path.parent.name]
+    for id_ in course.with_imports(assignment):
+        (tmp_path / id_).mkdir()
+        shutil.copy(course.paths(course.by_id[id_]).solution, tmp_path / id_)
+    shutil.copy(path, tmp_path / assignment.id / f"{assignment.module}.py")
+    assert not differs(tmp_path, assignment.id)
+
+
+@pytest.mark.proof
+@pytest.mark.long
+@pytest.mark.parametrize("number", [f"{number:02}" for number in range(1, 17)])
+def test_known_mistakes_have_the_same_record(
+    number: str, course: Course, differs: Any, tmp_path: Path
+) -> None:
+    """Each by itself."""
+    assignment = next(a for a in course.assignments if a.id.startswith(number))
+    for id_ in course.with_imports(assignment):
+        (tmp_path / id_).mkdir()
+        shutil.copy(course.paths(course.by_id[id_]).solution, tmp_path / id_)
+    file = tmp_path / assignment.id / f"{assignment.module}.py"
+    text = file.read_text("utf-8")
+    found = []
+    for mistake in read_misconceptions(course, assignment):
+        file.write_text(text.replace(mistake.find, mistake.replace), "utf-8")
+        found += [mistake.mistake.id] if differs(tmp_path, assignment.id) else []
+    assert found == []
