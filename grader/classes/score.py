@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from grader.classes.deciding import Deciding, decided
 from grader.classes.decisions import NO_DECISIONS, Personal
 from grader.classes.outcomes import Words, unpacked
-from grader.classes.policies import Policy, Try, counting
+from grader.classes.policies import Policy, counting
 from grader.classes.store import Use, Uses
 from grader.core.kit import versions
 from grader.core.language import _
@@ -183,18 +183,18 @@ class Scorer:
             if id_ in self.course.by_id and uses
         }
         attempts = {id_: tries[id_] for id_ in tries if work.uses[id_][0].number}
-        found = {id_: tries[id_][0].record for id_ in tries.keys() - attempts.keys()}
+        found = {id_: tries[id_][0] for id_ in tries.keys() - attempts.keys()}
         if attempts:
             counted = counting(self.course, attempts, self.policy, work.personal)
             found |= {part.id: part for part in counted}
         return found
 
-    def _try(self, use: Use, work: HandedIn) -> Try:
+    def _try(self, use: Use, work: HandedIn) -> AssignmentResult:
         record = self.words.result(unpacked(work.records[use.key]))
         if use.at and record.read_from:
             at = datetime.fromisoformat(use.at)
             record = replace(record, submitted_at=at, time_source=use.source)
-        return Try(record)
+        return record
 
     # Groups.
 
@@ -268,12 +268,9 @@ def _missing(part: AssignmentResult) -> AssignmentResult:
 def _isolation(inputs: StudentInputs, by: Mapping[str, str]) -> tuple[str, ...]:
     """The layers around the student's code, or around that of the group."""
     works = (inputs.own, *(inputs.group[name] for name in dict.fromkeys(by.values())))
-    for work in works:
-        for uses in work.uses.values():
-            for use in uses:
-                if layers := unpacked(work.records[use.key]).isolation:
-                    return layers
-    return ()
+    keys = ((work, use.key) for work in works for uses in work.uses.values() for use in uses)
+    layers = (unpacked(work.records[key]).isolation for work, key in keys)
+    return next(filter(None, layers), ())
 
 
 def _hash_of(uses: Uses) -> str:

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any
 
 import msgspec
 
@@ -202,12 +200,7 @@ class Store:
         """Nothing more than it is."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close it, which lets other commands in; one that was never written to is removed."""
         with _said(self.folder):
             is_empty = self._runs <= 1 and self.options() is None
@@ -348,14 +341,6 @@ class Store:
     def published(self) -> list[str]:
         """The names of what was published, the first one first."""
         return [n for (n,) in self._connection.execute("SELECT name FROM published ORDER BY name")]
-
-    def published_summary(self, name: str) -> dict[str, Any]:
-        """The class in numbers as it was published."""
-        query = "SELECT summary FROM published WHERE name = ?"
-        found: dict[str, Any] = msgspec.json.decode(
-            self._connection.execute(query, (name,)).fetchone()[0]
-        )
-        return found
 
     def published_records(self, name: str) -> dict[str, bytes]:
         """Everybody's record as it was published, compressed by zlib."""

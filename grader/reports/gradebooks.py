@@ -6,7 +6,7 @@ student (in Canvas "EX"), and where the score is undecided. A blank changes no g
 
 from collections.abc import Iterable, Iterator
 
-from grader.classes import tables
+from grader.classes import rows
 from grader.classes.rows import row_of
 from grader.core.files import OutputFile, table
 from grader.core.records import Result
@@ -33,7 +33,7 @@ def check(run: CheckedWork) -> Checked:
 
 def scores_csv(course: Course, results: Iterable[Result]) -> str:
     """A row per student, a column per exercise, as `grader grade` writes it."""
-    return tables.scores_csv(course, [row_of(result, "") for result in results])
+    return rows.scores_csv(course, [row_of(result, "") for result in results])
 
 
 def canvas(run: GradedClass) -> Iterator[OutputFile]:
