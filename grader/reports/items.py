@@ -6,7 +6,6 @@ course, `mistakes.csv` one per known mistake. Where the roster has sections, tut
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import fsum
 from statistics import fmean, pvariance
 
 from grader.core.files import OutputFile, table
@@ -31,7 +30,7 @@ ITEMS = (
     *(f"fifth_{number}" for number in range(1, FIFTHS + 1)),
     *("separation", "effective_weight", "nominal_weight"),
 )
-RELIABILITY = ("assignment", "exercises", "students", "mean", "deviation", "alpha")
+RELIABILITY = ("assignment", "exercises", "students", "mean", "deviation")
 MISTAKES = ("exercise", "mistake", "kind", "students", "share", "rest_with", "rest_without")
 
 
@@ -100,21 +99,6 @@ def effective_weight(scores: Sequence[float], totals: Sequence[float]) -> float 
     return shared / float(pvariance(totals))
 
 
-def cronbachs_alpha(items: Sequence[Sequence[float]]) -> float | None:
-    """How far items measure one thing; None for fewer than two, or where all totals are the same.
-
-    Args:
-        items: the points in each item, of each student in the same order.
-    """
-    if len(items) < 2 or len(items[0]) < 2:
-        return None
-    spread = float(pvariance([fsum(student) for student in zip(*items, strict=True)]))
-    if not spread:
-        return None
-    own = fsum(pvariance(item) for item in items)
-    return len(items) / (len(items) - 1) * (1 - own / spread)
-
-
 def _reliability(course: Course, results: Sequence[Result]) -> Iterator[Sequence[object]]:
     """A row for each assignment and for the course, of those who have a score in all of it.
 
@@ -131,13 +115,11 @@ def _reliability(course: Course, results: Sequence[Result]) -> Iterator[Sequence
         among = begun if assignment is None else [assignment]
         ids = [e.id for one in among for e in one.exercises]
         scores = [one for one in known if ids and one.keys() >= {*ids}]
-        items = [[one[id_] for one in scores] for id_ in ids]
         totals = [sum(one[id_] for id_ in ids) for one in scores]
         yield (
             *(assignment.id if assignment else "the course", len(ids), len(scores)),
             number(fmean(totals) if totals else None),
             number(pvariance(totals) ** 0.5 if totals else None),
-            number(cronbachs_alpha(items)),
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from grader.core.files import OutputFile
-from grader.reports import classroom50, github, github_legacy, gradebooks, gradescope, items, junit
+from grader.reports import classroom50, github, gradebooks, gradescope, items, junit
 from grader.reports.base import Checked, CheckedWork, GradedClass, Report
 from grader.reports.html import report as html
 
@@ -12,7 +12,6 @@ REPORTS: dict[str, Report] = {
     "junit": Report(junit.check, junit.grade),
     "github": Report(github.check, github.grade),
     "classroom50": Report(classroom50.check, classroom50.grade),
-    "github-legacy": Report(github_legacy.check, github_legacy.grade),
     "gradescope": Report(gradescope.check, gradescope.grade),
     "csv": Report(gradebooks.check, None),  # `grader grade` always writes it
     "canvas": Report(None, gradebooks.canvas),

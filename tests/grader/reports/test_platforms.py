@@ -7,7 +7,7 @@ from msgspec import structs
 
 from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
 from grader.intake.roster import Enrolled
-from grader.reports import classroom50, github_legacy, gradescope, junit
+from grader.reports import classroom50, gradescope, junit
 from grader.reports.gradebooks import canvas, moodle
 
 RUNNER = {
@@ -50,26 +50,6 @@ def test_classroom50_has_the_diagnosis_beside_each_test(class_run, example_class
     told = tests["04_self_attention/SelfAttention_v2"]
     assert told["misconceptions"] == ["v2-scale-missing"]
     assert told["message"].startswith("It is v2-scale-missing. (v2-scale-missing) Why ")
-
-
-def test_the_legacy_reporter_gets_a_steps_output(check_run, schemas) -> None:
-    """One line, added to the file that GitHub names; printed where there is none."""
-    (file,) = github_legacy.check(replace(check_run, environment={"GITHUB_OUTPUT": "/out"})).files
-    assert (file.path, file.append, file.text.count("\n")) == ("/out", True, 1)
-    record = schemas.github_legacy(file.text.removeprefix("result=").rstrip())
-    assert record["status"] == "fail"
-    assert github_legacy.check(check_run).lines == (file.text.rstrip(),)
-
-
-def test_the_legacy_reporters_feedback_stands_with_the_first_point_that_was_lost(
-    check_run, example_class
-) -> None:
-    """In `test_code`, which it shows for a failure; once per exercise."""
-    record = github_legacy.legacy(example_class["scale_forgotten"])
-    told = [test["name"] for test in record["tests"] if test["test_code"]]
-    exercises = [e for a in example_class["scale_forgotten"].assignments for e in a.exercises]
-    assert len(told) == sum(e.score != e.max_score for e in exercises)
-    assert "04_self_attention/SelfAttention_v2, point 3 of 5" in told
 
 
 def test_gradescope_never_hides_the_total(class_run, schemas) -> None:
