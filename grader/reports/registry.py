@@ -3,16 +3,18 @@
 from collections.abc import Iterator, Sequence
 
 from grader.core.files import OutputFile
-from grader.reports import classroom50, github, gradebooks, gradescope, items, junit
-from grader.reports.base import Checked, CheckedWork, GradedClass, Report
+from grader.reports import github, gradebooks, items
+from grader.reports.base import Checked, CheckedWork, GradedClass, Report, one_file
 from grader.reports.html import report as html
+from grader.reports.junit import junit
+from grader.reports.platforms import classroom50, gradescope
 
 REPORTS: dict[str, Report] = {
     "html": Report(html.check, html.grade),
-    "junit": Report(junit.check, junit.grade),
+    "junit": one_file("junit.xml", junit),
     "github": Report(github.check, github.grade),
-    "classroom50": Report(classroom50.check, classroom50.grade),
-    "gradescope": Report(gradescope.check, gradescope.grade),
+    "classroom50": one_file("result.json", classroom50),
+    "gradescope": one_file("results.json", lambda run: gradescope(run.result)),
     "csv": Report(gradebooks.check, None),  # `grader grade` always writes it
     "canvas": Report(None, gradebooks.canvas),
     "items": Report(None, items.grade),
