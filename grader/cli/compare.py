@@ -26,7 +26,7 @@ from grader.core.files import write_whole
 from grader.core.text import clean
 from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
 from grader.intake.folders import STORE
-from grader.reports.stability import stability_table
+from grader.reports.items import stability_table
 
 MOST_ROWS = 100
 """Of more students than these a terminal shows the first."""
@@ -57,7 +57,7 @@ def run_compare(options: CompareOptions) -> ExitCode:
         if options.items is not None:
             write_whole(options.items, stability_table([*old.results()], [*new.results()]))
     if options.page is not None:
-        from grader.reports.html.comparison import comparison_page
+        from grader.reports.html.pages import comparison_page
 
         write_whole(options.page, comparison_page(found, str(options.old), str(options.new)))
     if options.format_ == "json":

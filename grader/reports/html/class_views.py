@@ -10,8 +10,8 @@ from grader.core.text import clean
 from grader.course.course import Course
 from grader.judging.outcomes import ExerciseStatus, exercise_status, status_words
 from grader.judging.results import has_something, points
-from grader.reports.attempts import Stuck, stuck
 from grader.reports.html.views import percent
+from grader.reports.insights import Stuck, stuck
 
 Entry = tuple[str, str]
 """A student's exercise on the map: the points, or a sign; its status, "" for the many that are

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from grader.classes.compare import Comparison, by_check, signed
 from grader.core import language
 from grader.core.files import file_name
 from grader.core.records import Picture, Result
@@ -19,10 +20,8 @@ from grader.core.views import ViewResult
 from grader.course.course import Course
 from grader.judging.outcomes import ExerciseStatus, out_of
 from grader.judging.results import for_student
-from grader.reports.attempts import tries_until_solved
 from grader.reports.html.class_views import first_to_look_at, score_cell, students_map, tenths
-from grader.reports.html.heatmap import figure
-from grader.reports.html.shown_views import view_figure
+from grader.reports.html.heatmap import figure, view_figure
 from grader.reports.html.views import (
     AssignmentPicture,
     assignment_pictures,
@@ -31,7 +30,7 @@ from grader.reports.html.views import (
     road,
     shown,
 )
-from grader.reports.insights import alike, exercise_insights, misunderstood
+from grader.reports.insights import alike, exercise_insights, misunderstood, tries_until_solved
 
 PICTURES = "pictures"
 """The folder of the assignments' pictures, beside the students' pages."""
@@ -205,3 +204,18 @@ def views_page(results: Sequence[ViewResult], course: Course) -> str:
 def views(shown: Sequence[ViewResult]) -> str:
     """Views alone, with the style they need and without a script: what a notebook shows."""
     return render_page("view_alone.html.j2", views=[view_figure(one) for one in shown])
+
+
+def comparison_page(found: Comparison, old: str, new: str) -> str:
+    """A page on two runs side by side, for instructors: in English, as the commands speak of it.
+
+    Args:
+        found: what differs.
+        old: the earlier run, as it is called.
+        new: the later one.
+    """
+    template = environment().get_template("comparison.html.j2")
+    title = f"{clean(old)} → {clean(new)}"
+    return template.render(
+        language="en", title=title, found=found, effects=by_check(found), signed=signed
+    )
