@@ -7,7 +7,7 @@ from typing import Any
 
 from grader.core.text import clean
 from grader.course.course import Assignment, Course
-from grader.release.solution_modules import loaded
+from grader.release.pictures import loaded
 from grader.sessions import own_time
 
 Raised = tuple[type[BaseException], BaseException, TracebackType]

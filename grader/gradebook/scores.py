@@ -1,18 +1,19 @@
-"""Writes one student's results into nbgrader's gradebook, in one transaction."""
+"""Writes one student's results into nbgrader's gradebook, in one transaction: scores and comments."""
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 
 from nbgrader.api import Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
 
-from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Finding, Result
 from grader.course.course import Assignment, Course
-from grader.gradebook.comments import comment
 from grader.gradebook.store import transaction
 from grader.intake.roster import Enrolled
-from grader.judging.results import for_student
+from grader.judging.outcomes import SIGNS, check_head, reported_checks
+from grader.judging.results import for_student, points
 from grader.judging.scoring import days_late, late_factor, rounded
 from grader.release.stubs import grade_id
 
@@ -121,3 +122,43 @@ def _counted(grade: Grade) -> Decimal:
     """A cell's score as nbgrader counts it: a person's before the grader's, and extra credit."""
     given = grade.auto_score if grade.manual_score is None else grade.manual_score
     return Decimal(str(given or 0)) + Decimal(str(grade.extra_credit or 0))
+
+
+MAX_CHARACTERS = 20_000
+
+
+def comment(exercise: ExerciseResult, notes: Sequence[str] = ()) -> str | None:
+    """The comment on an exercise; None where there is nothing to say.
+
+    Args:
+        exercise: as the student may see it, without what hidden checks asked.
+        notes: sentences on the whole assignment.
+    """
+    checks = [_check(check) for check in reported_checks(exercise)]
+    parts = [*notes, *(_finding(finding) for finding in exercise.findings), *checks]
+    if exercise.undecided:
+        parts.insert(0, "This could not be judged: the score is undecided.")
+    if not parts:
+        return None
+    if exercise.score is not None and exercise.max_score:
+        parts.insert(0, f"{points(exercise.score)} of {exercise.max_score} points.")
+    return storable("\n\n".join(parts))
+
+
+def _check(check: CheckResult) -> str:
+    message = textwrap.indent(check.message, "    ", lambda line: True)
+    head = f"{SIGNS[check.outcome]} {check_head(check)}"
+    return head + (f"\n\n{message}" if check.message else "")
+
+
+def _finding(finding: Finding) -> str:
+    lines = [f"{m.id}: {m.symptom} {m.question}" for m in finding.candidates]
+    if len(lines) == 1:
+        return f"→ A known mistake, {lines[0]}"
+    return "\n".join(["→ One of these mistakes:", "", *(f"- {one}" for one in lines)])
+
+
+def storable(text: str) -> str:
+    """A text that every database accepts: no NUL, no half of a pair, of limited length."""
+    short = text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}\n(shortened)"
+    return short.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from grader.core.files import OutputFile
-from grader.reports import github, gradebooks, items
+from grader.reports import github, items
 from grader.reports.base import Checked, CheckedWork, GradedClass, Report, one_file
 from grader.reports.html import report as html
 from grader.reports.junit import junit
-from grader.reports.platforms import classroom50, gradescope
+from grader.reports.platforms import canvas, classroom50, gradescope, moodle, scores_csv
 
 REPORTS: dict[str, Report] = {
     "html": Report(html.check, html.grade),
@@ -15,10 +15,12 @@ REPORTS: dict[str, Report] = {
     "github": Report(github.check, github.grade),
     "classroom50": one_file("result.json", classroom50),
     "gradescope": one_file("results.json", lambda run: gradescope(run.result)),
-    "csv": Report(gradebooks.check, None),  # `grader grade` always writes it
-    "canvas": Report(None, gradebooks.canvas),
+    "csv": Report(
+        one_file("scores.csv", lambda run: scores_csv(run.course, [run.result])).check, None
+    ),  # `grader grade` always writes it
+    "canvas": Report(None, canvas),
     "items": Report(None, items.grade),
-    "moodle": Report(None, gradebooks.moodle),
+    "moodle": Report(None, moodle),
 }
 CHECK_REPORTS = tuple(name for name, report in REPORTS.items() if report.check is not None)
 GRADE_REPORTS = tuple(REPORTS)

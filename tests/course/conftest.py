@@ -26,8 +26,8 @@ from grader.judging.submission_grader import (
     grade,
     visible_grader,
 )
-from grader.release.project import CONSTRAINTS, LICENSE
 from grader.release.stubs import generate
+from grader.release.students import CONSTRAINTS, LICENSE
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import Launcher, default_launcher
 from grader.submissions.notebooks import Cell

@@ -7,9 +7,8 @@ from msgspec import structs
 
 from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
 from grader.intake.roster import Enrolled
-from grader.reports.gradebooks import canvas, moodle
 from grader.reports.junit import junit
-from grader.reports.platforms import nothing_to_read
+from grader.reports.platforms import canvas, moodle, nothing_to_read
 from grader.reports.registry import REPORTS
 
 RUNNER = {
