@@ -18,7 +18,7 @@ from grader.core.records import Picture, Result
 from grader.core.text import clean, display_width
 from grader.core.views import ViewResult
 from grader.course.course import Course
-from grader.judging.outcomes import ExerciseStatus, out_of
+from grader.judging.outcomes import ExerciseStatus, judged_with, out_of
 from grader.judging.results import for_student
 from grader.reports.html.class_views import first_to_look_at, score_cell, students_map, tenths
 from grader.reports.html.heatmap import figure, view_figure
@@ -26,8 +26,8 @@ from grader.reports.html.views import (
     AssignmentPicture,
     assignment_pictures,
     card,
+    moment_words,
     percent,
-    road,
     shown,
 )
 from grader.reports.insights import alike, exercise_insights, misunderstood, tries_until_solved
@@ -69,6 +69,8 @@ def environment() -> Environment:
         "score": shown,
         "out_of": out_of,
         "percent": percent,
+        "moment": moment_words,
+        "judged_with": judged_with,
         "display_width": display_width,
     }
     return made
@@ -109,12 +111,11 @@ def student_page(
         (
             assignment,
             [card(e, course, assignment.read_from) for e in assignment.exercises],
-            road(assignment),
         )
         for assignment in result.assignments
     ]
-    statuses = [card.status for _, cards, _ in sections for card in cards]
-    read = [card for assignment, cards, _ in sections if assignment.read_from for card in cards]
+    statuses = [card.status for _, cards in sections for card in cards]
+    read = [card for assignment, cards in sections if assignment.read_from for card in cards]
     return render_page(
         "student.html.j2",
         title=course.text(course.title),
