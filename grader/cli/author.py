@@ -69,9 +69,12 @@ def run_release(course: Course, dest: Path, audience: str) -> None:
         CourseError: when the course is not ready.
         UsageError: when the folder is not empty, or in a released copy.
     """
-    from grader.release.github import github_files, list_fingerprint
-    from grader.release.gradescope import zipped_files
-    from grader.release.nbgrader import nbgrader_files
+    from grader.release.platforms import (
+        github_files,
+        list_fingerprint,
+        nbgrader_files,
+        zipped_files,
+    )
     from grader.release.students import student_files, write_release
 
     releases = {
@@ -98,7 +101,7 @@ def run_release(course: Course, dest: Path, audience: str) -> None:
 
 def _record_missing(course: Course) -> None:
     """Make the recordings that are not kept yet, and show how far that is."""
-    from grader.release.recording_cache import record_missing
+    from grader.release.students import record_missing
 
     number, recordings = record_missing(course, cores())
     if number:

@@ -12,12 +12,11 @@ from grader.core.errors import GraderError
 from grader.core.files import write_whole
 from grader.core.records import Result
 from grader.course.course import Course
-from grader.gradebook.scores import write_student
+from grader.gradebook.rows import write_structure, write_student
 from grader.gradebook.store import database_url, open_gradebook, reason, without_password
-from grader.gradebook.structure import write_structure
 from grader.intake.folders import Student
 from grader.intake.roster import Enrolled
-from grader.release.nbgrader import CONFIG, config, course_id, source_notebook
+from grader.release.platforms import CONFIG, config, course_id, source_notebook
 from grader.release.solution_cells import Solution, SolutionCell, read_solution
 from grader.release.stubs import notebook_text
 from grader.sandbox.statements import without_magics

@@ -16,7 +16,7 @@ from grader.course.course import Course, load_course
 from grader.course.drawing import Box, Drawing, Gap, Map, Panel, Step, translated_drawing
 from grader.judging.picture_layout import arrows, placed
 from grader.release.drawings import COLUMNS, drawing_svg, drawing_text
-from grader.release.nbgrader import source_notebook
+from grader.release.platforms import source_notebook
 from grader.release.stubs import generate, stale
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -7,9 +7,8 @@ from grader.core.kept import CACHE_VARIABLE
 from grader.course.course import load_course
 from grader.judging.known_mistakes import LiveMistakes
 from grader.judging.recordings import write_recording
-from grader.release import recorder, recording_cache
-from grader.release.recording_cache import KIND, record_missing, recorded
-from grader.release.students import student_files, write_release
+from grader.release import recorder, students
+from grader.release.students import KIND, record_missing, recorded, student_files, write_release
 
 pytestmark = pytest.mark.slow
 
@@ -108,7 +107,7 @@ def test_what_takes_longest_is_recorded_first(course, kept, monkeypatch):
     """By how many mistakes there are to run, at once or two at a time; assignments come last."""
     steps = []
     monkeypatch.setattr(
-        recording_cache, "spread", lambda work, pieces, *_, **__: steps.extend(pieces)
+        students, "spread", lambda work, pieces, *_, **__: steps.extend(pieces)
     )
     record_missing(course, 2)
     assert [(target.id, size) for _course, target, size in steps] == [
