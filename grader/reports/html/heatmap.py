@@ -20,18 +20,8 @@ from grader.judging.view_words import look_words, setting_words
 WIDE = 8
 """With more columns than this, cells are small."""
 
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """The width and height of a cell in the units of the SVG, and how many characters fit in."""
-
-    width: int
-    height: int
-    room: int
-
-
-LARGE = Sizes(48, 30, 6)
-SMALL = Sizes(37, 26, 5)
+ROOM = {False: 6, True: 5}
+"""How many characters fit into a cell, and into a small one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +47,7 @@ class Figure:
 
     Args:
         panels: of a picture expected and received, or both in one.
-        sizes: of their cells.
+        is_wide: whether their cells are small, and it may be wider than a phone all the same.
         axes: the names of its rows and of its columns.
         columns: the label above each column.
         description: what it shows, for readers who cannot see it.
@@ -65,16 +55,11 @@ class Figure:
     """
 
     panels: tuple[Panel, ...]
-    sizes: Sizes
+    is_wide: bool
     axes: tuple[str, str]
     columns: tuple[str, ...]
     description: str
     picture: Picture | None = None
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether its cells are small, and it may be wider than a phone all the same."""
-        return self.sizes is SMALL
 
     @property
     def cut(self) -> str:
@@ -89,8 +74,8 @@ class Figure:
 
 def figure(picture: Picture) -> Figure:
     """Everything a page needs to show a picture."""
-    sizes = _sizes(len(picture.expected[0]))
-    expected, received = grids(picture, sizes.room)
+    is_wide = len(picture.expected[0]) > WIDE
+    expected, received = grids(picture, ROOM[is_wide])
     rows = axis_labels(picture.rows, len(picture.expected))
     shown = [(expected, rows, False), (received, rows, True)]
     if len(picture.expected) == 1:  # one above the other, with marks below only
@@ -99,16 +84,12 @@ def figure(picture: Picture) -> Figure:
         shown = [(Grid("", (unmarked, *received.rows)), titles, True)]
     return Figure(
         tuple(Panel(grid.title, labels, grid.rows, marked) for grid, labels, marked in shown),
-        sizes,
+        is_wide,
         (picture.rows.name, picture.columns.name),
         axis_labels(picture.columns, len(picture.expected[0])),
         _description(picture),
         picture,
     )
-
-
-def _sizes(columns: int) -> Sizes:
-    return LARGE if columns <= WIDE else SMALL
 
 
 def _description(picture: Picture) -> str:
@@ -135,22 +116,21 @@ class ViewFigure:
 
 def view_figure(result: ViewResult) -> ViewFigure:
     """Everything a page needs to show a view."""
-    widths = [len(one.values[0]) for state in result.states for one in state]
-    sizes = _sizes(max(widths, default=0))
-    grids_of_states = zip(result.states, map_grids(result, sizes.room), strict=True)
+    is_wide = any(len(one.values[0]) > WIDE for state in result.states for one in state)
+    grids_of_states = zip(result.states, map_grids(result, ROOM[is_wide]), strict=True)
     states = tuple(
         (
             setting_words(result, number),
-            tuple(_map_figure(*pair, sizes) for pair in zip(maps, grids, strict=True)),
+            tuple(_map_figure(*pair, is_wide) for pair in zip(maps, grids, strict=True)),
         )
         for number, (maps, grids) in enumerate(grids_of_states)
     )
     return ViewFigure(result, look_words(result), states)
 
 
-def _map_figure(one: HeatMap, grid: Grid, sizes: Sizes) -> Figure:
+def _map_figure(one: HeatMap, grid: Grid, is_wide: bool) -> Figure:
     names = one.rows.labels or ("",)
     lines = [listed(cell.text for cell in cells) for cells in grid.rows]
     said = "; ".join(f"{n}: {line}" if n else line for n, line in zip(names, lines, strict=True))
     panel = Panel(one.title, names, grid.rows, is_marked=False)
-    return Figure((panel,), sizes, (one.rows.name, one.columns.name), one.columns.labels, said)
+    return Figure((panel,), is_wide, (one.rows.name, one.columns.name), one.columns.labels, said)
