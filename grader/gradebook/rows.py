@@ -12,7 +12,6 @@ from decimal import Decimal
 from fractions import Fraction
 
 from nbgrader.api import Comment, Grade, Gradebook, Notebook, SubmittedAssignment, SubmittedNotebook
-from nbgrader.api import Grade as GradeRow
 
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Finding, Result
 from grader.course.course import Assignment, Course
@@ -98,7 +97,7 @@ def _complete(gradebook: Gradebook, submission: SubmittedAssignment, notebook: N
     graded = {grade.cell_id for grade in submitted.grades}
     commented = {comment.cell_id for comment in submitted.comments}
     rows = [
-        *(GradeRow(cell=c, notebook=submitted) for c in notebook.grade_cells if c.id not in graded),
+        *(Grade(cell=c, notebook=submitted) for c in notebook.grade_cells if c.id not in graded),
         *(
             Comment(cell=c, notebook=submitted)
             for c in notebook.solution_cells

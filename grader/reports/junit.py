@@ -50,20 +50,16 @@ def _suite(assignment: AssignmentResult) -> Xml.Element:
 
 def _counts(cases: list[Xml.Element]) -> dict[str, str]:
     kinds = [part.tag for case in cases for part in case]
-    return {
-        "tests": str(len(cases)),
-        "failures": str(kinds.count("failure")),
-        "errors": str(kinds.count("error")),
-        "skipped": str(kinds.count("skipped")),
-    }
+    names = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    counts = {name: str(kinds.count(kind)) for name, kind in names.items()}
+    return {"tests": str(len(cases)), **counts}
 
 
 def _facts(assignment: AssignmentResult) -> dict[str, str]:
     """What JUnit itself does not hold: scores, named mistakes, notes."""
+    is_scored = assignment.score is not None and assignment.counts
     facts = {
-        "score": str(points(assignment.score))
-        if assignment.score is not None and assignment.counts
-        else "",
+        "score": str(points(assignment.score)) if is_scored else "",
         "max_score": str(assignment.max_score),
         "read_from": assignment.read_from,
         **{f"note {number}": note for number, note in enumerate(assignment.notes, 1)},

@@ -228,9 +228,7 @@ def _grades(run: GradedClass, result: Result) -> list[object]:
 
 def _grade(result: Result, assignment: Assignment) -> object:
     graded = next((found for found in result.assignments if found.id == assignment.id), None)
-    if graded is None or graded.is_missing:
-        return ""
-    if graded.is_exempt:
+    if graded is None or graded.is_missing or graded.is_exempt:
         return ""
     is_undecided = result.undecided and any(exercise.undecided for exercise in graded.exercises)
     return "" if is_undecided or graded.score is None else points(graded.score)

@@ -361,12 +361,12 @@ class InheritedParent(WarmParent):
         self.control.close()
 
 
+@dataclass
 class _Fork:
     """A fork of this process, handled as a started program is."""
 
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.is_over = False
+    pid: int
+    is_over: bool = False
 
     def kill(self) -> None:
         """End it, if it has not ended."""
