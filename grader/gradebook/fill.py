@@ -125,14 +125,6 @@ def _write_notebooks(
             write_whole(folder / AUTOGRADED / result.student / name, text)
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A name that a student defined at the top of a file, and the text that does it."""
-
-    name: str
-    text: str
-
-
 def answered_notebook(submission: Submission, source: Solution) -> str:
     """The assignment's notebook with a student's code in its answer cells.
 
@@ -152,7 +144,7 @@ def answered_notebook(submission: Submission, source: Solution) -> str:
 
 def _answer(files: list[SourceFile], name: str) -> str:
     for file in files:
-        found = [d.text for cell in file.cells for d in definitions(cell) if d.name == name]
+        found = [text for cell in file.cells for n, text in _definitions(cell) if n == name]
         if found:
             return found[-1]
     return f"# {name} was not found in what was handed in."
@@ -167,8 +159,8 @@ def _others(file: SourceFile, shown: set[str]) -> Iterator[SolutionCell]:
     yield from (SolutionCell("code", cell.text) for cell in cells)
 
 
-def definitions(cell: Cell) -> Iterator[Definition]:
-    """What a cell, or a script, defines at its top, last to win.
+def _definitions(cell: Cell) -> Iterator[tuple[str, str]]:
+    """The names that a cell, or a script, defines at its top, last to win, with the text that does it.
 
     A notebook's cell that defines one thing is kept whole, with everything beside it.
     """
@@ -181,7 +173,7 @@ def definitions(cell: Cell) -> Iterator[Definition]:
     found = [(name, statement) for statement in body for name in _names(statement)]
     alone = cell.number is not None and len(found) == 1
     for name, statement in found:
-        yield Definition(name, cell.text if alone else _text_of(statement, lines))
+        yield name, cell.text if alone else _text_of(statement, lines)
 
 
 def _names(statement: ast.stmt) -> list[str]:

@@ -9,9 +9,7 @@ from grader.judging.picture_layout import (
     Cell,
     Grid,
     axis_labels,
-    cut_words,
     first_difference,
-    first_location,
     grids,
     map_grids,
 )
@@ -60,16 +58,6 @@ class Figure:
     columns: tuple[str, ...]
     description: str
     picture: Picture | None = None
-
-    @property
-    def cut(self) -> str:
-        """Which part of a picture is shown; "" where it is all."""
-        return cut_words(self.picture) if self.picture else ""
-
-    @property
-    def first(self) -> str:
-        """Where the first difference is, in words."""
-        return first_location(self.picture) if self.picture else ""
 
 
 def figure(picture: Picture) -> Figure:

@@ -18,7 +18,8 @@ from grader.core.records import Picture, Result
 from grader.core.text import clean, display_width
 from grader.core.views import ViewResult
 from grader.course.course import Course
-from grader.judging.outcomes import ExerciseStatus, judged_with, out_of
+from grader.judging.outcomes import SIGNS, UNJUDGED, ExerciseStatus, judged_with, out_of
+from grader.judging.picture_layout import cut_words, first_location
 from grader.judging.results import for_student
 from grader.reports.html.class_views import first_to_look_at, score_cell, students_map, tenths
 from grader.reports.html.heatmap import figure, view_figure
@@ -63,16 +64,19 @@ def environment() -> Environment:
         lambda one, many, number: language.ngettext(one, many, number),
         newstyle=True,
     )
-    made.filters["prose"] = prose
     made.filters |= {
+        "prose": prose,
         "clean": clean,
         "score": shown,
         "out_of": out_of,
         "percent": percent,
         "moment": moment_words,
+        "cut_words": cut_words,
+        "first_location": first_location,
         "judged_with": judged_with,
         "display_width": display_width,
     }
+    made.globals |= {"SIGNS": SIGNS, "UNJUDGED": UNJUDGED}
     return made
 
 

@@ -13,8 +13,6 @@ from grader.core.records import CheckResult, ExerciseResult, Outcome, Visibility
 from grader.core.text import clean
 from grader.course.course import Course
 from grader.judging.outcomes import (
-    SIGNS,
-    UNJUDGED,
     WORDS,
     ExerciseStatus,
     checks_passed,
@@ -54,16 +52,6 @@ class Wording:
     more: str = ""
     numbers: str = ""
     figure: Figure | None = None
-
-    @property
-    def sign(self) -> str:
-        """What comes before its title."""
-        return SIGNS[self.check.outcome]
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether its title says what should hold; nothing was judged where it was not run."""
-        return self.check.outcome not in UNJUDGED
 
     @property
     def word(self) -> str:
