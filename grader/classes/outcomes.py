@@ -5,7 +5,7 @@ Titles, weights, points, and the sentences on known mistakes are put in when a r
 
 import hashlib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -126,8 +126,7 @@ def outcomes_of(result: Result) -> dict[str, AssignmentOutcome]:
 
 
 def _outcome(part: AssignmentResult, result: Result) -> AssignmentOutcome:
-    is_empty = not part.read_from and not any(e.defined for e in part.exercises)
-    is_there = not is_empty or bool(part.exercises and not is_decided(part)) or not part.exercises
+    is_there = bool(part.read_from) or not is_decided(part)
     return AssignmentOutcome(
         id=part.id,
         is_decided=is_decided(part),
@@ -236,9 +235,10 @@ class Words:
     declared: Mapping[str, Declared]
 
     @staticmethod
-    def of(course: Course) -> "Words":
-        """With what the course says now."""
-        return Words(course, {a.id: declared_by(course, a) for a in course.assignments})
+    def of(course: Course, assignments: Collection[str]) -> "Words":
+        """With what the course says now of some assignments, which may import others."""
+        some = course.only(assignments)
+        return Words(some, {a.id: declared_by(course, a) for a in some.assignments})
 
     def result(self, outcome: AssignmentOutcome) -> AssignmentResult:
         """An assignment's result, without scores."""

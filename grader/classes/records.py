@@ -12,10 +12,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from grader.classes.store import Store
+from grader.classes.store import ANONYMOUS, Store
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile, file_name, is_shortened, writing
 from grader.core.records import ExerciseResult, Outcome, Result
+from grader.intake.folders import STORE
 from grader.judging.results import parsed
 
 PUBLISHED = "published"
@@ -270,3 +271,32 @@ def last_published(out: Path) -> Path | None:
     with Store.to_read(out) as store:
         names = store.published()
     return out / PUBLISHED / names[-1] if names else None
+
+
+def require_numbers(folder: Path, option: str, numbers: Mapping[str, str]) -> None:
+    """Raise UsageError where a folder has results under names.
+
+    Args:
+        folder: a run's.
+        option: which option gives it.
+        numbers: everybody's, by name.
+    """
+    students = {*records_in(folder), *records_in(folder / FORMER)}
+    if named := sorted(students - {*numbers.values()}):
+        raise UsageError(
+            f"{folder} has results of students who are no numbers of the key file, like {named[0]}. "
+            f"Give another --{option}."
+        )
+
+
+def require_names(out: Path) -> None:
+    """Raise UsageError where a folder has results under numbers."""
+    if not (out / STORE).is_file():
+        return
+    with Store.to_read(out) as store:
+        before = store.options()
+    if before is not None and ANONYMOUS in before.options:
+        raise UsageError(
+            f"{out} holds a run without names. Give its key file again, {ANONYMOUS} KEYFILE; or "
+            "another --out."
+        )

@@ -22,6 +22,8 @@ from grader.core.kit import KIT_NAME
 from grader.intake.folders import JOURNAL, STORE
 
 FORMAT = f"{KIT_NAME}/class/1"
+ANONYMOUS = "--anonymous"
+"""Stands among a run's options where it has numbers in place of names."""
 KEPT_RUNS = 20
 """Outcomes that no hand-in uses stay for so many runs: undoing a change finds them again."""
 WAIT_SECONDS = 1.0

@@ -1,17 +1,12 @@
 """The picture of an assignment: what its author's `picture.py` returns, as SVG and as text."""
 
 import hashlib
-import importlib
 import re
 import runpy
-import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 import torch
 
@@ -22,7 +17,7 @@ from grader.course.course import PICTURE, Assignment, Course
 from grader.course.drawing import Drawing, translated_drawing
 from grader.release.drawings import drawing_svg, drawing_text
 from grader.release.prose import in_comment
-from grader.release.solution_cells import Solution
+from grader.release.solution_cells import Solution, loaded
 
 FUNCTION = "picture"
 SHOWN = re.compile(rf"!\[(?P<words>[^\]]*)\]\({re.escape(PICTURE)}\)")
@@ -124,21 +119,3 @@ def _line_of(error: Exception, path: Path) -> int:
         return error.lineno or 1
     frames = traceback.extract_tb(error.__traceback__)
     return next((f.lineno or 1 for f in reversed(frames) if f.filename == str(path)), 1)
-
-
-@contextmanager
-def loaded(course: Course, assignment: Assignment) -> Iterator[ModuleType]:
-    """The module of a solution, which finds those of the others; all are forgotten afterwards."""
-    names = {one.module for one in course.assignments}
-    before = {name: sys.modules.pop(name) for name in names & sys.modules.keys()}
-    path, writes = sys.path[:], sys.dont_write_bytecode
-    sys.path[:0] = [str(course.paths(one).solution.parent) for one in course.assignments]
-    sys.dont_write_bytecode = True  # an edit within the same second would go unseen
-    try:
-        importlib.invalidate_caches()
-        yield importlib.import_module(assignment.module)
-    finally:
-        sys.path[:], sys.dont_write_bytecode = path, writes
-        for name in names & sys.modules.keys():
-            del sys.modules[name]
-        sys.modules.update(before)

@@ -84,7 +84,13 @@ def with_mistakes(course: Course, exercise: Exercise, size: int) -> list[Known]:
     solved = _with_solution(course, course.by_id[exercise.assignment])
     known = solved.mistakes.known(exercise, solved.run.of(exercise.id), size)
     for entry in known:
-        _refuse_broken(entry)
+        for check, trace in entry.traces.items():
+            if trace.end == BROKEN:
+                names = " and ".join(mistake.id for mistake in entry.mistakes)
+                raise CourseError(
+                    f"{check}: with {names} it breaks; it has to ask the reference the same in the "
+                    "same order, whatever the answer is"
+                )
     return known
 
 
@@ -141,16 +147,6 @@ def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Transcripts]
             if check.outcome not in (Outcome.PASSED, Outcome.REMARK):
                 raise CourseError(f"{check.id}: the solution does not pass it: {check.message}")
     return run, session.transcripts
-
-
-def _refuse_broken(entry: Known) -> None:
-    for check, trace in entry.traces.items():
-        if trace.end == BROKEN:
-            names = " and ".join(mistake.id for mistake in entry.mistakes)
-            raise CourseError(
-                f"{check}: with {names} it breaks; it has to ask the reference the same in the "
-                "same order, whatever the answer is"
-            )
 
 
 @contextmanager

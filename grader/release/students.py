@@ -1,13 +1,14 @@
 """A copy of the course for students: stubs, notebooks, visible checks, recordings, the grader.
 
-No solution, no hidden check and no misconception's edit is in it.
+No solution, no hidden check and no misconception's edit is in it. It is a project of its own, made from
+what is installed here, because a course need not lie in the kit's own folder.
 """
 
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from importlib.metadata import Distribution, distribution
+from importlib.metadata import distribution
 from importlib.resources import files
 from math import comb
 from pathlib import Path
@@ -153,7 +154,7 @@ def template(course: Course, name: str) -> str:
         text = SHOW.sub("", text)
     for placeholder, said in _about(course, code).items():
         text = text.replace(placeholder, said)
-    return COMMAND.sub(_with_comment, text)
+    return COMMAND.sub(lambda line: f"{line[1]:<{COMMENTS_AT}}{line[2]}", text)
 
 
 def _about(course: Course, code: str) -> dict[str, str]:
@@ -173,11 +174,6 @@ def _about(course: Course, code: str) -> dict[str, str]:
     }
 
 
-def _with_comment(command: re.Match[str]) -> str:
-    """A command with its comment in the column where all are."""
-    return f"{command[1]:<{COMMENTS_AT}}{command[2]}"
-
-
 def course_file(course: Course, path: Path) -> OutputFile:
     """A file of the course as it is."""
     return OutputFile(course.inner(path), path.read_bytes())
@@ -192,7 +188,16 @@ def project_files(course: Course) -> Iterator[OutputFile]:
     """The project, the versions that the course pins, its licence and the kit's."""
     kit = distribution(KIT_NAME)
     license_ = kit.read_text(f"licenses/{LICENSE}") or ""
-    yield OutputFile("pyproject.toml", _project(kit, has_license=bool(license_)))
+    project = rendered(
+        "project.toml.j2",
+        kit=KIT_NAME,
+        about=kit.metadata,
+        dependencies=[line for line in kit.requires or () if "extra ==" not in line],
+        scripts=[entry for entry in kit.entry_points if entry.group == "console_scripts"],
+        license=KITS_LICENSE,
+        has_license=bool(license_),
+    )
+    yield OutputFile("pyproject.toml", project)
     if license_:
         yield OutputFile(KITS_LICENSE, license_)
     pinned = course.root / CONSTRAINTS
@@ -201,25 +206,8 @@ def project_files(course: Course) -> Iterator[OutputFile]:
         yield OutputFile(LICENSE, (course.root / LICENSE).read_bytes())
 
 
-def _project(kit: Distribution, *, has_license: bool) -> str:
-    return rendered(
-        "project.toml.j2",
-        kit=KIT_NAME,
-        about=kit.metadata,
-        dependencies=[one for one in kit.requires or () if "extra ==" not in one],
-        scripts=[entry for entry in kit.entry_points if entry.group == "console_scripts"],
-        license=KITS_LICENSE,
-        has_license=has_license,
-    )
-
-
 def rendered(name: str, **values: Any) -> str:
-    """A template that lies beside this module; it may write texts as TOML does.
-
-    Args:
-        name: the template's file.
-        values: what it shows.
-    """
+    """A template that lies beside this module; it may write texts as TOML does."""
     source = files("grader.release").joinpath(name).read_text("utf-8")
     template = Template(source, trim_blocks=True, keep_trailing_newline=True)
     return str(template.render(values, text=toml_text, texts=_texts))

@@ -13,8 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.authoring.knowing_nothing import OneAtATime
-from grader.authoring.validate import Report, validate
+from grader.authoring.check_proofs import Report
+from grader.authoring.free_points import OneAtATime
+from grader.authoring.validate import validate
 from grader.core.records import ExerciseResult
 from grader.course.course import MANIFEST, Course, load_course
 from grader.judging.known_mistakes import LiveMistakes, RecordedMistakes

@@ -171,7 +171,7 @@ def test_whom_a_whole_assignment_concerns_comes_last():
     found = Comparison(2, tuple(changes))
     assert [change.student for change in found.of_scores] == ["bo", "ada"]
     assert changes[0].parts[0].lines == ("02_b +1", "  not in the earlier run")
-    told = "Not counted: 1 only by an assignment that one of the runs lacks."
+    told = "1 differ only by an assignment that one of the runs lacks."
     assert found.sentence.endswith(told)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from grader.classes.records import last_published, open_records, publish
 from grader.classes.store import Store
-from grader.cli.publish import run_publish
+from grader.cli.publish import publish as publish_command
 from grader.core.errors import UsageError
 from tests.grader.classes.conftest import STUDENTS
 
@@ -44,13 +44,13 @@ def test_nothing_new_is_not_published_again(make, capsys):
     """What is different since the last time is said first."""
     run = make("out")
     run.run()
-    run_publish(run.out)
+    publish_command.callback(run.out)
     assert "Later runs are compared with it." in capsys.readouterr().out
-    run_publish(run.out)
+    publish_command.callback(run.out)
     assert "Nothing is different from what was published" in capsys.readouterr().out
     run.harder()
     run.run()
-    run_publish(run.out)
+    publish_command.callback(run.out)
     assert f"Z: {len(STUDENTS)} students are in both: " in capsys.readouterr().out
 
 
@@ -58,10 +58,10 @@ def test_a_name_that_was_not_published_is_told_with_those_that_were(make):
     """And where nothing was, that."""
     run = make("out")
     run.run()
-    with pytest.raises(UsageError, match="has published nothing of that name. Nothing was"):
+    with pytest.raises(UsageError, match=r"has published nothing of that name\. Nothing was"):
         open_records(run.out / "published")
     name = publish(run.out, NOW).name
-    with pytest.raises(UsageError, match=f"of that name. Published are: {name}"):
+    with pytest.raises(UsageError, match=rf"of that name\. Published are: {name}"):
         open_records(run.out / "published" / "2027-03-02")
 
 

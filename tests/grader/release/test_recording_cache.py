@@ -106,9 +106,7 @@ def test_what_is_missing_is_recorded_in_several_processes(course, kept, jobs):
 def test_what_takes_longest_is_recorded_first(course, kept, monkeypatch):
     """By how many mistakes there are to run, at once or two at a time; assignments come last."""
     steps = []
-    monkeypatch.setattr(
-        students, "spread", lambda work, pieces, *_, **__: steps.extend(pieces)
-    )
+    monkeypatch.setattr(students, "spread", lambda work, pieces, *_, **__: steps.extend(pieces))
     record_missing(course, 2)
     assert [(target.id, size) for _course, target, size in steps] == [
         ("01_scores/scores", 1),
