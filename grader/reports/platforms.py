@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC
 from typing import Any
 
-from grader.classes import tables
+from grader.classes import rows
 from grader.classes.rows import row_of
 from grader.core.files import OutputFile, table
 from grader.core.language import N_, _, paragraph
@@ -167,7 +167,7 @@ WORKSHEET = (
 
 def scores_csv(course: Course, results: Iterable[Result]) -> str:
     """A row per student, a column per exercise, as `grader grade` writes it."""
-    return tables.scores_csv(course, [row_of(result, "") for result in results])
+    return rows.scores_csv(course, [row_of(result, "") for result in results])
 
 
 def canvas(run: GradedClass) -> Iterator[OutputFile]:
