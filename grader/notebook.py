@@ -287,12 +287,9 @@ def _show_pictures(result: Result) -> None:
     pictures = [check.picture for check in firsts if check.picture is not None]
     if not pictures:
         return
-    from IPython.display import display
-
     from grader.reports.html.pages import pictures as page
 
-    words = "\n".join(first_difference(picture) for picture in pictures)
-    display({"text/html": page(pictures), "text/plain": words}, raw=True)
+    _display(page(pictures), "\n".join(map(first_difference, pictures)))
 
 
 def _show_views(views: Sequence[ViewResult], *, is_rich: bool) -> None:
@@ -306,11 +303,15 @@ def _show_views(views: Sequence[ViewResult], *, is_rich: bool) -> None:
     if not is_rich:
         print(text)
         return
-    from IPython.display import display
-
     from grader.reports.html.pages import views as page
 
-    display({"text/html": page(views), "text/plain": text}, raw=True)
+    _display(page(views), text)
+
+
+def _display(html: str, text: str) -> None:
+    from IPython.display import display
+
+    display({"text/html": html, "text/plain": text}, raw=True)
 
 
 def use_own(assignment_id: str) -> None:

@@ -24,7 +24,7 @@ from grader.core.files import write_whole
 from grader.core.text import clean
 from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
 from grader.intake.folders import STORE
-from grader.reports.stability import stability_table
+from grader.reports.items import stability_table
 
 MOST_ROWS = 100
 """Of more students than these a terminal shows the first."""
@@ -70,7 +70,7 @@ def compare(
         if items is not None:
             write_whole(items, stability_table([*before.results()], [*after.results()]))
     if page is not None:
-        from grader.reports.html.comparison import comparison_page
+        from grader.reports.html.pages import comparison_page
 
         write_whole(page, comparison_page(comparison, str(old), str(new)))
     if format_ == "json":

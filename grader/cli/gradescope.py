@@ -18,8 +18,8 @@ from grader.intake.platform_zips import Upload, lay_out
 from grader.intake.safe_zip import WANTED
 from grader.judging import seal_probe
 from grader.judging.results import for_student
-from grader.reports.gradescope import gradescope as render
-from grader.reports.gradescope import nothing_to_read
+from grader.reports.platforms import gradescope as render
+from grader.reports.platforms import nothing_to_read
 from grader.sessions import launchers
 
 NOT_SEALED = (

@@ -42,9 +42,12 @@ def release(dest: Path, audience: str, lang: str | None) -> None:
     course = current_course()
     if lang:
         course = replace(course, language=resolve(lang, more=course.languages))
-    from grader.release.github import github_files, list_fingerprint
-    from grader.release.gradescope import zipped_files
-    from grader.release.nbgrader import nbgrader_files
+    from grader.release.platforms import (
+        github_files,
+        list_fingerprint,
+        nbgrader_files,
+        zipped_files,
+    )
     from grader.release.students import student_files, write_release
 
     releases = {
@@ -71,7 +74,7 @@ def release(dest: Path, audience: str, lang: str | None) -> None:
 
 def _record_missing(course: Course) -> None:
     """Make the recordings that are not kept yet, and show how far that is."""
-    from grader.release.recording_cache import record_missing
+    from grader.release.students import record_missing
 
     number, recordings = record_missing(course, cores())
     if number:

@@ -12,7 +12,7 @@ from msgspec import structs
 from grader.core.records import Outcome, Visibility
 from grader.judging.results import points
 from grader.reports.base import GradedClass
-from grader.reports.gradebooks import scores_csv
+from grader.reports.platforms import scores_csv
 from grader.reports.registry import GRADE_REPORTS, graded
 
 ALL = [name for name in GRADE_REPORTS if name != "csv"]
