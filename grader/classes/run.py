@@ -489,10 +489,10 @@ def _reason(
     new = now.assignments.keys() - before.assignments.keys()
     if new and not moved and new <= {*now.handed_in} - {*before.handed_in}:
         return NEW_ASSIGNMENT
-    if before.decided != now.decided:
-        return "decisions"
     if not moved.isdisjoint(other_work):
         return "other work"
+    if before.decided != now.decided:
+        return "decisions"
     if any(before.keys.get(id_) != now.keys.get(id_) for id_ in moved):
         return "graded again"
     return "other options" if has_other_options else "points or dates"
