@@ -126,10 +126,13 @@ def test_many_blank_lines_take_no_time(grader):
 
 
 def test_an_encoding_that_takes_quadratic_time_is_not_decoded(grader):
-    """Python knows more encodings than texts are written in; half a megabyte of this takes long."""
+    """Python knows more encodings than texts are written in; half a megabyte of this takes long.
+
+    It is read as what it is besides, UTF-8.
+    """
     text = "# -*- coding: punycode -*-\n-" + "a" * 1000
     result = grader.submit({"01_first/first.py": text.encode("ascii")})
-    assert grader.verdict(result) == (0, NOT_DEFINED, "unreadable")
+    assert grader.verdict(result) == (0, NOT_DEFINED, "not defined")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +140,6 @@ def test_an_encoding_that_takes_quadratic_time_is_not_decoded(grader):
     [
         b"\xff\xfe\x00\x00",
         b"# coding: no-such-codec\n",
-        b"# coding: zlib_codec\nx",
         b"# coding: utf-8\n\xff\xff",
         b"\xef\xbb\xbf# coding: latin-1\n",
         bytes(range(128, 256)),
@@ -147,6 +149,12 @@ def test_bytes_that_are_no_text_are_told_so(grader, data):
     """The note and the message say what to do about it."""
     result = grader.submit({"01_first/first.py": data})
     assert grader.verdict(result) == (0, NOT_DEFINED, "unreadable")
+
+
+def test_a_codec_that_is_none_of_texts_is_not_used(grader):
+    """What names one is read as UTF-8."""
+    result = grader.submit({"01_first/first.py": b"# coding: zlib_codec\nx"})
+    assert grader.verdict(result) == (0, NOT_DEFINED, "not defined")
 
 
 # Notebooks.
