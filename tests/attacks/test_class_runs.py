@@ -174,7 +174,8 @@ def test_an_unforeseen_exception_costs_one_result_and_not_the_run(
     monkeypatch.setattr(worker, "outcomes", stumble)
     alice, mallory = outside.root / "class" / "alice", tmp_path / "mallory"
     shutil.copytree(alice, mallory)  # other files than hers: the same ones have the same outcomes
-    next(mallory.rglob("*.py")).open("a").write("\n# mine\n")
+    with next(mallory.rglob("*.py")).open("a") as file:
+        file.write("\n# mine\n")
     students = [Student("mallory", mallory), Student("alice", alice)]
     course = load_course(outside.root / "course")
     rows = run_class(course, students, seal, tmp_path / "out")
