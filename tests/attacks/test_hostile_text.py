@@ -135,24 +135,25 @@ def test_an_encoding_that_takes_quadratic_time_is_not_decoded(grader):
     assert grader.verdict(result) == (0, NOT_DEFINED, "not defined")
 
 
+def test_what_is_no_text_in_any_coding_is_undecided(grader):
+    """Nobody knows what was written: it is no zero."""
+    result = grader.submit({"01_first/first.py": bytes(range(128, 256))})
+    assert grader.verdict(result) == (None, {}, "")
+    assert result.undecided
+
+
 @pytest.mark.parametrize(
     "data",
     [
         b"# coding: no-such-codec\n",
+        b"# coding: zlib_codec\nx",
+        b"# coding: utf-8\n\xff\xff",
         b"\xef\xbb\xbf# coding: latin-1\n",
+        b"\xff\xfe\x00\x00",
     ],
 )
-def test_bytes_that_are_no_text_are_told_so(grader, data):
-    """The note and the message say what to do about it."""
-    result = grader.submit({"01_first/first.py": data})
-    assert grader.verdict(result) == (0, NOT_DEFINED, "unreadable")
-
-
-@pytest.mark.parametrize(
-    "data", [b"# coding: zlib_codec\nx", b"# coding: utf-8\n\xff\xff", b"\xff\xfe\x00\x00"]
-)
 def test_a_coding_that_does_not_fit_is_passed_over(grader, data):
-    """What names it is read as UTF-8, or by the course's list."""
+    """What names it is read by its mark, as UTF-8, or by the course's list."""
     result = grader.submit({"01_first/first.py": data})
     assert grader.verdict(result) == (0, NOT_DEFINED, "not defined")
 
