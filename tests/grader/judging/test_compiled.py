@@ -179,7 +179,7 @@ def test_a_warm_cache_leaves_nothing_to_work_out(small_class, cache, monkeypatch
 
     monkeypatch.setattr(collecting, "_run_pytest", refuse)
     monkeypatch.setattr(LiveMistakes, "session", refuse)
-    monkeypatch.setattr(kept, "_keep", refuse)
+    monkeypatch.setattr(kept, "write_whole", refuse)
     small_class.results(names=("slip",))
     monkeypatch.setattr(Check, "run", refuse)
     before = small_class.launcher.launched
