@@ -6,7 +6,7 @@ what was published. `results/`, `feedback/`, `scores.csv` and `summary.json` are
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -247,10 +247,10 @@ class Store:
 
     # Outcomes.
 
-    def hits(self, keys: Iterable[bytes]) -> set[bytes]:
-        """Those of these keys that have an outcome in which everything was judged."""
+    def decided(self) -> set[bytes]:
+        """The keys of the outcomes in which everything was judged."""
         found = self._connection.execute("SELECT key FROM outcome WHERE is_decided")
-        return {key for (key,) in found} & {*keys}
+        return {key for (key,) in found}
 
     def keys(self) -> set[bytes]:
         """Those of all outcomes, decided or not."""
@@ -278,11 +278,6 @@ class Store:
             )
 
     # What students handed in.
-
-    def students(self) -> list[str]:
-        """Everybody who is in the class, by name."""
-        rows = self._connection.execute("SELECT student FROM standing ORDER BY student")
-        return [student for (student,) in rows]
 
     def uses(self) -> dict[str, dict[str, list[Use]]]:
         """By student and assignment, what was handed in, the first time first."""
