@@ -178,6 +178,9 @@ class Store:
     def to_read(folder: Path) -> "Store":
         """Open a folder's store, and keep commands that write out of it.
 
+        What a killed command left half-written is first undone, which is a write: where the file
+        may only be read, SQLite opens it for that.
+
         Raises:
             UsageError: when it holds none, or a command writes there.
         """
@@ -186,7 +189,7 @@ class Store:
             raise UsageError(f"{folder} is no folder that `grader grade --out` wrote.")
         with _said(folder):
             connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0, isolation_level=None
+                f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=0, isolation_level=None
             )
             try:
                 connection.execute("BEGIN")
@@ -360,7 +363,7 @@ def _require_format(connection: sqlite3.Connection, folder: Path) -> None:
     try:
         row = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
     except sqlite3.OperationalError as error:
-        if _is_busy(error):
+        if getattr(error, "sqlite_errorname", "") != "SQLITE_ERROR":  # that there is no such table
             raise
         row = None
     if row is None or row[0] != FORMAT:
