@@ -16,6 +16,7 @@ from grader.classes.policies import Policy
 from grader.classes.process_pool import grade_locally
 from grader.classes.records import (
     REPORTS,
+    earlier_options,
     last_published,
     open_records,
     require_names,
@@ -23,7 +24,7 @@ from grader.classes.records import (
 )
 from grader.classes.rows import Row
 from grader.classes.run import ClassRun, Grade, grade_here, handed_in_as_data
-from grader.classes.store import ANONYMOUS, Store
+from grader.classes.store import ANONYMOUS
 from grader.cli.class_output import (
     print_class,
     print_definitions,
@@ -318,10 +319,7 @@ def _look_at_policy(
 
 def _print_other_options(screen: Console, out: Path, counting: Sequence[str]) -> None:
     """Say where the run before was with other options that decide what counts."""
-    if not (out / STORE).is_file():
-        return
-    with Store.to_read(out) as store:
-        before = store.options()
+    before = earlier_options(out)
     if before is not None and before.options != counting:
         none = "none of --policy, --times, --history and --never-lower"
         used = " ".join(option for option in before.options if option != ANONYMOUS) or none
