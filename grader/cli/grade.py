@@ -189,12 +189,13 @@ def grade(
     A folder of cloned repositories (<assignment>-<login>) and the zip that Canvas or Moodle
     gives for a whole class are read as they are.
 
-    Each student is written to --out as soon as they are graded. A run that was interrupted goes
-    on where it stopped when the same command is given again. A student who handed in nothing new
+    What the checks found is kept in --out as soon as a student is graded; scores and pages are
+    written at the end. A run that was interrupted goes on where it stopped when the same command
+    is given again. A student who handed in nothing new
     is graded again only in assignments whose checks, solutions or known mistakes changed, or when
     limits, the grader, torch or --seed changed. Points, due dates, weights and words change scores
-    without that. Outcomes of the last three states of each assignment stay in --out, so that
-    undoing a change grades nobody.
+    without that. What the checks found before a change stays in --out for 20 runs, so that undoing
+    the change grades nobody.
 
     A student's folder may hold folders named after times instead, and nbgrader's inbound folder is
     read as it is: these are attempts, each is graded once, and --policy says which counts.
