@@ -10,6 +10,7 @@ from grader.judging.messages import ended_loading, exception_words, stops_there
 from grader.submissions.source_file import SourceFile, definitions
 from grader.submissions.submission import Submission
 from grader.testing.lookup import Located, SubmissionHandle
+from grader.testing.signatures import keeps_to
 
 
 def with_file_notes(
@@ -27,6 +28,7 @@ def with_file_notes(
         _stopped(course, handle, exercises),
         _of_another(course, handle.submission, exercises),
         _chosen(course, handle, exercises),
+        _other_parameters(course, handle, exercises),
         _defined_twice(course, handle, exercises),
         _unlimited(handle),
     ]
@@ -84,11 +86,7 @@ def _defined_twice(
 ) -> dict[str, tuple[str, ...]]:
     """A note on each function or class that is not right and stands in its file twice."""
     notes: dict[str, list[str]] = {}
-    for id_, result in exercises.items():
-        exercise = course.exercises[id_]
-        is_right = all(check.outcome is Outcome.PASSED for check in result.checks if check.weight)
-        if is_right or _is_told(course, handle, exercise):
-            continue
+    for exercise in _not_right(course, handle, exercises):
         key = handle.locate(exercise).key
         source = handle.submission.sources.get(key)
         places = list(definitions(source, exercise.name, outermost=True)) if source else []
@@ -99,6 +97,39 @@ def _defined_twice(
         first, last = (location_words(file, *place) for place in (places[0], places[-1]))
         line = note.format(name=exercise.name, first=first, last=last)
         notes.setdefault(exercise.assignment, []).append(line)
+    return {id_: tuple(found) for id_, found in notes.items()}
+
+
+def _not_right(
+    course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
+) -> Iterator[Exercise]:
+    """The exercises that are not right, and of which no note says which class counts."""
+    for id_, result in exercises.items():
+        is_right = all(check.outcome is Outcome.PASSED for check in result.checks if check.weight)
+        if not is_right and not _is_told(course, handle, course.exercises[id_]):
+            yield course.exercises[id_]
+
+
+def _other_parameters(
+    course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
+) -> dict[str, tuple[str, ...]]:
+    """A note on each class that is not right and takes other parameters than the stub's, or in another order."""
+    notes: dict[str, list[str]] = {}
+    for exercise in _not_right(course, handle, exercises):
+        located, declared = handle.locate(exercise), handle.declared.get(exercise.id, {})
+        for one in located.classes.get(exercise.name, ())[located.chosen :][:1]:
+            for method, own in (("__init__", one.parameters), ("forward", one.forward)):
+                is_forward = method == "forward"
+                wanted = declared.get(f"{exercise.name}.forward" if is_forward else exercise.name)
+                if not wanted or own is None or keeps_to(wanted, own, by_place=is_forward):
+                    continue
+                words = _(
+                    "`{method}` of your {name} takes {own}; in the stub it takes {wanted}. Names and "
+                    "order count: the checks, and code that uses it, call it as the stub does."
+                )
+                said = [listed(clean(p.name, 80) for p in side) for side in (own, wanted)]
+                note = words.format(method=method, name=exercise.name, own=said[0], wanted=said[1])
+                notes.setdefault(exercise.assignment, []).append(note)
     return {id_: tuple(found) for id_, found in notes.items()}
 
 
