@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
 
-from grader.core.language import _
+from grader.core.language import _, listed
 from grader.judging.fixtures import Fixtures
-from grader.testing.compare import Difference, compare
+from grader.testing.compare import MOST_NAMED, Difference, compare
 from grader.testing.judge import NOT_TAKEN, Mismatch
 
 
@@ -28,7 +29,9 @@ def may_follow(
     """
     found, other = first.actual, difference.actual
     if isinstance(found, Mapping):
-        lacking = {name for name, what in found.items() if what in (None, *NOT_TAKEN)}
+        asked = first.expected if isinstance(first.expected, Mapping) else {}
+        told = {**dict.fromkeys(asked), **found}
+        lacking = {name for name, what in told.items() if what in (None, *NOT_TAKEN)}
         return bool(lacking & not_taken)
     if isinstance(found, list):
         return bool(found) and all(isinstance(name, str) for name in found) and found == other
@@ -68,6 +71,24 @@ def beside_gradients(difference: Difference, fixtures: Fixtures) -> tuple[str, .
     if compare(mine[0].value, right[0].value, difference.atol) is not None:
         return ()
     return (_("The result itself is right, only its gradients are not."),)
+
+
+def without_values(difference: Difference, not_taken: Iterable[str]) -> Difference:
+    """A difference in numbers, where parameters took no values: that is said, and nothing of the numbers.
+
+    Args:
+        difference: what a check failed for.
+        not_taken: the names of the parameters that took no value in it.
+    """
+    actual, names = difference.actual, sorted(not_taken)
+    if not names or isinstance(actual, Mapping | list | str) or is_of_shape(difference):
+        return difference
+    words = _(
+        "It did not take the check's values for {names}, so that numbers cannot be compared: this says "
+        "nothing of what it computes."
+    )
+    names = [*names[:MOST_NAMED], *([_("others")] if len(names) > MOST_NAMED else [])]
+    return replace(difference, what="", summary=words.format(names=listed(names)), hints=())
 
 
 def is_slip(error: BaseException, fixtures: Fixtures) -> bool:

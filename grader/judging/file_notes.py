@@ -186,12 +186,16 @@ def _of_another(
         sources = [submission.sources[k] for k in submission.readings[assignment.id].sources]
         is_judged = any(exercise.id in exercises for exercise in assignment.exercises)
         if is_judged and not any(_defined(source, assignment) for source in sources):
-            notes[assignment.id] = tuple(_foreign(course, source, assignment) for source in sources)
+            notes[assignment.id] = tuple(
+                _foreign(course, source, assignment)
+                for source in sources
+                if source.module == assignment.module or assignment.id in source.key
+            )
     return {id_: tuple(filter(None, found)) for id_, found in notes.items()}
 
 
 def _foreign(course: Course, source: SourceFile, assignment: Assignment) -> str:
-    """Whose assignment's names a file has, in a sentence; "" where it has none."""
+    """Whose assignment's names a file has that is called after one, in a sentence; "" where none."""
     others = {other.id: _defined(source, other) for other in course.assignments}
     most = max(others, key=lambda id_: len(others[id_]))
     if not others[most]:

@@ -19,7 +19,13 @@ from grader.core.text import clean
 from grader.course.course import Exercise
 from grader.judging.came_back import came_back
 from grader.judging.code_location import location_of
-from grader.judging.consequences import beside_gradients, is_general, is_slip, may_follow
+from grader.judging.consequences import (
+    beside_gradients,
+    is_general,
+    is_slip,
+    may_follow,
+    without_values,
+)
 from grader.judging.fixtures import CheckEnvironment, Fixtures
 from grader.judging.inputs import Inputs, tensors_in
 from grader.judging.messages import (
@@ -104,6 +110,9 @@ class Check:
         if isinstance(error, Mismatch) and not error.difference.hints:
             hints = beside_gradients(error.difference, fixtures)
             error.difference = replace(error.difference, hints=hints)
+        if isinstance(error, Mismatch):
+            error.difference = without_values(error.difference, fixtures.student.not_taken)
+            error.calls = fixtures.student.calls_to(error.difference.actual)
         return CheckRecord(
             self,
             fixtures.judge.judged,

@@ -4,6 +4,7 @@ Its verbs send requests; what comes back is plain data, rebuilt on this side. A 
 raises a `StudentOutcome`, which is no `Exception`, so that no check swallows it by accident.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -407,6 +408,12 @@ class StudentHandle:
             if call.instance == number and not call.is_forward:
                 self.calls[position] = replace(call, given={**call.given, **given})
 
+    def calls_to(self, value: Any) -> tuple[Call, ...]:
+        """The requests up to the one that gave this value; all of them where none did."""
+        is_it = [value is answer.value is not None for answer in self.answers.values()]
+        ends = [position for position, found in zip(self.answers, is_it, strict=True) if found]
+        return tuple(self.calls[: ends[-1] + 1] if ends else self.calls)
+
     def blocked(self, reason: str, cause: Failure) -> StudentOutcome:
         """What a check raises when something that it needs, and does not judge, does not work.
 
@@ -497,10 +504,20 @@ class StudentHandle:
         if failure.kind == "not_attempted" and failure.message != self.exercise.id:
             return Failure("blocked", message=failure.message, location=failure.location)
         if failure.kind != "missing":
-            return failure
+            return self._not_imported(failure)
         if self.located is None:
             return replace(failure, message=name)
         return self.submission.why_missing(self.exercise, self.located, name)
+
+    def _not_imported(self, failure: Failure) -> Failure:
+        """A name that is not known and another assignment's, with the import that the stub has."""
+        unknown = re.match(r"name '(\w+)' is not defined", failure.message)
+        for assignment in self.submission.assignments if unknown and not failure.meant else ():
+            is_other = assignment.id != self.exercise.assignment
+            if unknown and is_other and any(e.name == unknown[1] for e in assignment.exercises):
+                meant = f"from {assignment.module} import {unknown[1]}"
+                return replace(failure, wrote=unknown[1], meant=meant)
+        return failure
 
     def _read(self, reader: Callable[[Frame], T], frame: Frame) -> T:
         """What a reader makes of a reply; a malformed one ends the check."""
