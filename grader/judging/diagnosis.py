@@ -157,7 +157,13 @@ def _tensor_distance(one: torch.Tensor, other: torch.Tensor) -> float:
 
 
 def trace_distance(one: Trace, other: Trace) -> float:
-    """How far two runs of one check are apart."""
+    """How far two runs of one check are apart, the student's and a mistake's.
+
+    What a mistake draws is another value each time: a student's is like it that is drawn as well, or
+    happens to be right.
+    """
+    if BY_CHANCE in other.judged and {one.end, other.end} <= {"passed", "mismatch"}:
+        return 0.0 if not one.failed or BY_CHANCE in one.judged else INFINITE
     if one.end != other.end or len(one.judged) != len(other.judged):
         return INFINITE
     if len(one.replied) != len(other.replied):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import pytest
@@ -39,6 +40,9 @@ from grader.testing.signatures import arranged
 
 T = TypeVar("T")
 
+TIMES = 3
+"""How often a call is made again, to see whether it gives the same."""
+
 MOST_CONSTANTS = 8
 """How many of a file's constants are looked at, to call inputs by their names."""
 
@@ -57,6 +61,7 @@ class Call:
         differentiates: whether gradients were asked for.
         method: of the instance that was run; "" for its `forward`, or the instance itself.
         is_unlike: whether a class was called just so, though its constructor is written otherwise.
+        training: the mode that an instance was put into.
     """
 
     target: str
@@ -72,6 +77,7 @@ class Call:
     differentiates: bool = False
     is_unlike: bool = False
     method: str = ""
+    training: bool | None = None
 
     @property
     def is_drawn(self) -> bool:
@@ -291,7 +297,7 @@ class StudentHandle:
         args, kwargs = (args, kwargs) if exact else own
         call = Call(name, args, kwargs, is_forward, seed, instance=run, method=method)
         asked = cotangent is not None
-        call = replace(call, is_unlike=exact and unlike, differentiates=asked)
+        call = replace(call, is_unlike=exact and unlike, differentiates=asked, training=training)
         packer = Packer()
         header = {
             "verb": "call",
@@ -413,6 +419,38 @@ class StudentHandle:
         is_it = [value is answer.value is not None for answer in self.answers.values()]
         ends = [position for position, found in zip(self.answers, is_it, strict=True) if found]
         return tuple(self.calls[: ends[-1] + 1] if ends else self.calls)
+
+    def again(self, value: Any) -> list[Answer]:
+        """What more calls return like the one that gave this value, of an instance made anew.
+
+        Nothing where no call gave it, or where a seed, or training, lets it draw.
+        """
+        *_others, last = self.calls_to(value) or (None,)
+        is_its = any(value is answer.value for answer in self.answers.values())
+        is_free = last is None or (last.seed is not None and last.training is not False)
+        if not is_its or last is None or is_free or last.method:
+            return []
+        asked = replace(self.aside(), submission=replace(self.submission, notes_chance=True))
+        with suppress(StudentOutcome, NotJudged):
+            made = self._made(asked, RemoteObject(last.instance, "instance", ""))
+            target, exact = (made, False) if last.is_forward else (last.target, True)
+            args = [self._made(asked, value) for value in last.args]
+            kwargs = {name: self._made(asked, value) for name, value in last.kwargs.items()}
+            how = partial(asked.call, target, *args, exact=exact, training=last.training, **kwargs)
+            return [how() for _time in range(TIMES)]
+        return []
+
+    def _made(self, asked: "StudentHandle", value: Any) -> Any:
+        """An instance that was made, made once more; anything else as it is."""
+        if not isinstance(value, RemoteObject) or not value.number:
+            return value
+        maker = next(c for c in self.calls if c.instance == value.number and not c.is_forward)
+        made = asked.call(
+            maker.target, *maker.args, seed=maker.seed or 0, exact=True, **maker.kwargs
+        )
+        if maker.given:
+            asked.load(made.value, maker.given)
+        return made.value
 
     def blocked(self, reason: str, cause: Failure) -> StudentOutcome:
         """What a check raises when something that it needs, and does not judge, does not work.
