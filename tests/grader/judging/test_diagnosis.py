@@ -440,3 +440,12 @@ def test_a_mistake_that_draws_is_recognised_by_that(
 ) -> None:
     """Not by one draw: another value comes each time."""
     assert (trace_distance(student, Trace(end, (BY_CHANCE,))) == 0) == is_like
+
+
+def test_values_are_compared_relative_to_the_largest_of_their_tensor() -> None:
+    """A small sum of large numbers is rounded as these are; another value is another one still."""
+    one = torch.tensor([50.0, -40.0, 0.001])
+    rounded, other = one + torch.tensor([0.0, 0.0, 2e-4]), one + torch.tensor([0.0, 0.0, 2e-3])
+    assert distance(fingerprint(one), fingerprint(rounded)) < 1e-5
+    assert distance(fingerprint(one), fingerprint(other)) > 1e-5
+    assert distance(fingerprint(one / 50), fingerprint(rounded / 50 + 1e-4)) > 1e-5
