@@ -13,7 +13,6 @@ from grader.core.kept import CACHE_VARIABLE
 from grader.course.course import load_course
 from grader.course.misconceptions import all_misconceptions
 from grader.intake.folders import Student
-from grader.judging import collect as collecting
 from grader.judging.known_mistakes import LiveMistakes
 from grader.judging.results import to_json
 from grader.judging.run import Check
@@ -160,14 +159,14 @@ def test_a_torn_cache_is_made_again(small_class, cache, tmp_path):
     cache("cache")
     whole = small_class.results()
     files = [*(tmp_path / "cache").rglob("*.bin")]
-    assert {path.parent.name for path in files} >= {"answers", "checks", "hashes", "mistakes"}
+    assert {path.parent.name for path in files} >= {"answers", "hashes", "mistakes"}
     for path in files:
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     assert small_class.results() == whole
 
 
 def test_a_warm_cache_leaves_nothing_to_work_out(small_class, cache, monkeypatch):
-    """No check is collected or judged for who is right, and no process started for known mistakes."""
+    """No check is judged for who is right, and no process started for known mistakes."""
     cache("cache")
     small_class.results(names=("right", "slip"))
     before = small_class.launcher.launched
@@ -177,7 +176,6 @@ def test_a_warm_cache_leaves_nothing_to_work_out(small_class, cache, monkeypatch
     def refuse(*_given):
         raise AssertionError("this was kept")
 
-    monkeypatch.setattr(collecting, "_run_pytest", refuse)
     monkeypatch.setattr(LiveMistakes, "session", refuse)
     monkeypatch.setattr(kept, "_keep", refuse)
     small_class.results(names=("slip",))
