@@ -2,17 +2,20 @@
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from keyword import iskeyword
 from pathlib import Path
 
-from grader.authoring.manifest_edits import with_assignment, with_exercise
 from grader.authoring.scaffold import (
     camel,
     dashed,
+    next_number,
     rendered,
     rendered_folder,
+    taken_by,
+    with_assignment,
+    with_exercise,
     with_generated,
 )
 from grader.core.errors import UsageError
@@ -21,7 +24,6 @@ from grader.core.records import added
 from grader.course.course import ASSIGNMENT_ID, MANIFEST, Assignment, Course
 from grader.course.toml_table import toml_text
 
-COURSE_TEMPLATES = ("course",)
 POINTS = 2
 CELL = re.compile(r"(?m)^# %%")
 FROM_TORCH = re.compile(r"(?m)^from torch import (\w+(?:, \w+)*)$")
@@ -71,14 +73,8 @@ def class_like(name: str) -> bool:
 
 
 def new_course(title: str) -> list[OutputFile]:
-    """The files of a small complete course.
-
-    Args:
-        title: the course's.
-    """
-    values = {"title": " ".join(title.split())}
-    made = [file for folder in COURSE_TEMPLATES for file in rendered_folder(folder, **values)]
-    return with_generated(None, made)
+    """The files of a small complete course of this title."""
+    return with_generated(None, rendered_folder("course", title=" ".join(title.split())))
 
 
 def new_assignment(
@@ -99,10 +95,10 @@ def new_assignment(
     """
     assignment = _named(course, name, title)
     names = exercises or (assignment.module,)
-    for one in names:
-        _forbid_wrong_name(one)
+    for exercise in names:
+        _forbid_wrong_name(exercise)
     manifest = (course.root / MANIFEST).read_text("utf-8")
-    worth = {one: added((points,)) for one in names}
+    worth = dict.fromkeys(names, added((points,)))
     changed = with_assignment(manifest, assignment.id, toml_text(assignment.title), worth)
     head = {"number": int(assignment.id[:2]), "title": assignment.title}
     texts = {}
@@ -110,8 +106,8 @@ def new_assignment(
         if path.exists():
             raise UsageError(f"{course.inner(path)} is there already. Nothing was written.")
         texts[path] = rendered(f"assignment/{kind}", **head)
-    for one in names:
-        _add(course, assignment, NewExercise(one, points, class_like(one)), texts)
+    for exercise in names:
+        _add(course, assignment, NewExercise(exercise, points, class_like(exercise)), texts)
     return _with_manifest(course, changed, texts)
 
 
@@ -129,7 +125,7 @@ def new_exercise(course: Course, target: str, exercise: NewExercise) -> list[Out
     """
     assignment = course.assignment(target)
     _forbid_wrong_name(exercise.name)
-    names = [one.name for one in assignment.exercises]
+    names = [other.name for other in assignment.exercises]
     if exercise.name in names:
         raise UsageError(f"{assignment.id}/{exercise.name} is there already. Nothing was written.")
     if exercise.after and exercise.after not in names:
@@ -147,17 +143,6 @@ def new_exercise(course: Course, target: str, exercise: NewExercise) -> list[Out
     return _with_manifest(course, changed, texts)
 
 
-def next_number(ids: Iterable[str]) -> str:
-    """The number of an assignment that comes after those with these ids: two digits."""
-    return f"{max((int(id_[:2]) for id_ in ids), default=0) + 1:02d}"
-
-
-def taken_by(ids: Iterable[str], id_: str) -> str:
-    """Which of some assignments has the number or the name that another's id asks for; "" for none."""
-    number, _, name = id_.partition("_")
-    return next((one for one in ids if number == one[:2] or name == one.partition("_")[2]), "")
-
-
 def _named(course: Course, name: str, title: str) -> Assignment:
     """An assignment that is not there yet, by its name with or without a number.
 
@@ -165,16 +150,16 @@ def _named(course: Course, name: str, title: str) -> Assignment:
         UsageError: when there cannot be one of this name.
     """
     id_ = name if name[:1].isdigit() else f"{next_number(course.by_id)}_{name}"
-    found = re.fullmatch(ASSIGNMENT_ID, id_)
-    if found is None:
+    match = re.fullmatch(ASSIGNMENT_ID, id_)
+    if match is None:
         raise UsageError(
             f"{name!r} cannot be an assignment's name. Write small letters, digits and `_`, after "
             "two digits or without them, like 12_row_sums or row_sums."
         )
     if other := taken_by(course.by_id, id_):
-        what = f"the number {id_[:2]}" if id_[:2] == other[:2] else f"the name {found[1]}"
+        what = f"the number {id_[:2]}" if id_[:2] == other[:2] else f"the name {match[1]}"
         raise UsageError(f"{other} has {what} already. Nothing was written.")
-    words = " ".join((title or found[1].replace("_", " ").capitalize()).split())
+    words = " ".join((title or match[1].replace("_", " ").capitalize()).split())
     return Assignment(id_, words, ())
 
 
@@ -196,15 +181,16 @@ def _forbid_bound(path: str, name: str, texts: dict[Path, str]) -> None:
 
 def _bound(tree: ast.Module) -> set[str]:
     """The names that a module defines or imports at its top level."""
-    found = set()
+    names = set()
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    return found
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                names |= {(alias.asname or alias.name).partition(".")[0] for alias in aliases}
+            case ast.Assign() | ast.AnnAssign():
+                names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return names
 
 
 def _files(course: Course, assignment: Assignment) -> dict[Path, str]:
@@ -250,10 +236,10 @@ def _with_names(text: str, names: Sequence[str]) -> str:
     missing = [name for name in names if name not in _bound(tree)]
     if not missing:
         return text
-    if found := FROM_TORCH.search(text):
+    if match := FROM_TORCH.search(text):
         # Classes first, as ruff sorts them.
-        both = sorted({*found[1].split(", "), *missing}, key=lambda name: (name.islower(), name))
-        return text.replace(found[0], f"from torch import {', '.join(both)}", 1)
+        both = sorted({*match[1].split(", "), *missing}, key=lambda name: (name.islower(), name))
+        return text.replace(match[0], f"from torch import {', '.join(both)}", 1)
     line = f"from torch import {', '.join(missing)}\n"
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     lines = text.splitlines(keepends=True)

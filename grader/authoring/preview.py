@@ -110,15 +110,15 @@ class Trials:
         Raises:
             UsageError: when no mistake of these exercises has that id.
         """
-        found = [(e, one) for e in exercises.values() for one in self.mistakes.of(e)]
-        ids = [one.id for _exercise, one in found]
+        mistakes = [(e, mistake) for e in exercises.values() for mistake in self.mistakes.of(e)]
+        ids = [mistake.id for _exercise, mistake in mistakes]
         if only and only not in ids:
             known = did_you_mean(only, ids) or f"They have {', '.join(ids) or 'none'}."
             raise UsageError(f"There is no known mistake {only!r} in what was chosen; {known}")
-        for exercise, one in found:
-            work = self.mistakes.with_mistakes(exercise, one)
-            if work is not None and only in ("", one.id):
-                yield one, self._checked(work, {exercise.id: exercise})
+        for exercise, mistake in mistakes:
+            work = self.mistakes.with_mistakes(exercise, mistake)
+            if work is not None and only in ("", mistake.id):
+                yield mistake, self._checked(work, {exercise.id: exercise})
 
     def _checked(self, work: Submission, exercises: Exercises) -> Result:
         with closing(ChildSession(self.launcher, work, self.course.limits)) as session:

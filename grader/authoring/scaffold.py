@@ -1,12 +1,15 @@
-"""Files that `grader new` writes: made from templates, proven in a copy, written all or none."""
+"""What is written into a course: files from templates, entries of `course.toml`, stubs and notebooks.
+
+Nothing is written here: files come back, proven in a copy of the course.
+"""
 
 import re
 import shutil
 import tempfile
-from collections.abc import Sequence
-from functools import lru_cache
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +18,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
 from grader.core.kit import installing
-from grader.course.course import MANIFEST, SOLUTIONS, Course, load_course
+from grader.core.records import added
+from grader.course.course import MANIFEST, SOLUTIONS, load_course
 from grader.course.toml_table import toml_text
 from grader.release.stubs import generate
 
+TEMPLATES = "templates"
 SUFFIX = ".template"
 """What templates' names end in: no tool takes them for code, and no release has them."""
 
 
-@lru_cache(maxsize=1)
+@cache
 def _environment() -> Environment:
     made = Environment(
-        loader=PackageLoader("grader.authoring"),
+        loader=PackageLoader("grader.authoring", TEMPLATES),
         autoescape=False,
         undefined=StrictUndefined,
         keep_trailing_newline=True,
@@ -48,36 +53,23 @@ def rendered(template: str, **values: Any) -> str:
 
 
 def rendered_folder(folder: str, **values: Any) -> list[OutputFile]:
-    """The files of a folder of templates, each at its path in there.
-
-    Args:
-        folder: its name below `templates/`.
-        **values: what is put into each.
+    """The files of a folder of `templates/`, each at its path in there.
 
     Raises:
         UsageError: in a released copy, which has no templates.
     """
-    top = files("grader.authoring").joinpath("templates", folder)
-    if not top.is_dir():
+    if not files("grader.authoring").joinpath(TEMPLATES, folder).is_dir():
         raise UsageError(
             "A released copy has no templates. Install the kit itself, and run this outside of the "
             f"copy: {installing('author')}."
         )
-    return [OutputFile(path, rendered(f"{folder}/{path}", **values)) for path in _paths(top)]
-
-
-def _paths(folder: Traversable, before: str = "") -> list[str]:
-    found: list[str] = []
-    for entry in sorted(folder.iterdir(), key=lambda one: one.name):
-        if entry.is_dir():
-            found += _paths(entry, f"{before}{entry.name}/")
-        elif entry.name.endswith(SUFFIX):
-            found.append(f"{before}{entry.name.removesuffix(SUFFIX)}")
-    return found
+    paths = [t for t in _environment().list_templates() if t.startswith(f"{folder}/")]
+    names = [path.removesuffix(SUFFIX) for path in paths]
+    return [OutputFile(name.removeprefix(f"{folder}/"), rendered(name, **values)) for name in names]
 
 
 def with_generated(root: Path | None, changed: Sequence[OutputFile]) -> list[OutputFile]:
-    """Files to write, and the stubs and notebooks that they lead to; nothing is written here.
+    """Files to write, and the stubs and notebooks of the solutions that are among them.
 
     Args:
         root: the course that they belong to; None for a new one.
@@ -93,18 +85,21 @@ def with_generated(root: Path | None, changed: Sequence[OutputFile]) -> list[Out
             shutil.copytree(root / SOLUTIONS, copy / SOLUTIONS)
         for file in changed:
             file.write(copy)
-        return [*changed, *_generated(load_course(copy), changed)]
+        course, paths = load_course(copy), {file.path for file in changed}
+        solutions = {a.id: course.inner(course.paths(a).solution) for a in course.assignments}
+        new = {id_ for id_, path in solutions.items() if path in paths}
+        return [*changed, *generate(course.only(new))]
 
 
-def _generated(course: Course, changed: Sequence[OutputFile]) -> list[OutputFile]:
-    """The stubs and notebooks of the assignments whose solutions are among changed files.
+def next_number(ids: Iterable[str]) -> str:
+    """The number of an assignment that comes after those with these ids: two digits."""
+    return f"{max((int(id_[:2]) for id_ in ids), default=0) + 1:02d}"
 
-    Raises:
-        CourseError: when a solution cannot be read.
-    """
-    paths = {file.path for file in changed}
-    mine = [a for a in course.assignments if course.inner(course.paths(a).solution) in paths]
-    return generate(course.only({assignment.id for assignment in mine}))
+
+def taken_by(ids: Iterable[str], id_: str) -> str:
+    """Which of some assignments has the number or the name that another's id asks for; "" for none."""
+    number, _, name = id_.partition("_")
+    return next((t for t in ids if number == t[:2] or name == t.partition("_")[2]), "")
 
 
 def camel(name: str) -> str:
@@ -115,3 +110,82 @@ def camel(name: str) -> str:
 def dashed(name: str) -> str:
     """A name in the form of a misconception's id: `RowSums` as `row-sums`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", "-", name).lower().strip("-")
+
+
+# Entries of `course.toml`, whose comments and layout stay.
+
+
+def with_exercise(text: str, assignment: str, name: str, points: float, after: str = "") -> str:
+    """The manifest with an exercise more, and its points in the course's total.
+
+    Args:
+        text: the manifest.
+        assignment: the id of the exercise's assignment.
+        name: what the student defines.
+        points: what it is worth.
+        after: the exercise that stands before it; the assignment's last one unless given.
+
+    Raises:
+        UsageError: when the text has a layout that no entry can be added to.
+    """
+    wanted = tomllib.loads(text)
+    entry = next(entry for entry in wanted["assignments"] if entry["id"] == assignment)
+    names = list(entry["exercises"])
+    after = after or names[-1]
+    names.insert(names.index(after) + 1, name)
+    entry["exercises"] = {key: entry["exercises"].get(key, points) for key in names}
+    return _edited(text, wanted, points, f"{name} = {points}", (assignment, after, name))
+
+
+def with_assignment(text: str, id_: str, title: str, exercises: Mapping[str, float]) -> str:
+    """The manifest with an assignment more, the last one, and its points in the course's total.
+
+    Args:
+        text: the manifest.
+        id_: the assignment's id.
+        title: its title, as TOML writes it: with its quotes.
+        exercises: the points of each.
+
+    Raises:
+        UsageError: when the text has a layout that no entry can be added to.
+    """
+    lines = "".join(f"{name} = {points}\n" for name, points in exercises.items())
+    block = f'[[assignments]]\nid = "{id_}"\ntitle = {title}\n[assignments.exercises]\n{lines}'
+    wanted = tomllib.loads(text)
+    wanted.setdefault("assignments", []).extend(tomllib.loads(block)["assignments"])
+    return _edited(f"{text.rstrip()}\n\n{block}", wanted, added(exercises.values()), block)
+
+
+def _edited(
+    text: str, wanted: dict[str, Any], points: float, addition: str, at: tuple[str, ...] = ()
+) -> str:
+    """The manifest with an exercise more, if any, and more points in its total, if it has one.
+
+    What the edit made of the text is read and compared with what is wanted, order included, so that
+    nothing is written wrongly.
+    """
+    # tomlkit belongs to the authors' extra.
+    import tomlkit
+
+    try:
+        manifest: Any = tomlkit.parse(text)
+        if at:
+            assignment, after, name = at
+            entry = next(e for e in manifest["assignments"] if e["id"] == assignment)
+            entry["exercises"].value._insert_after(after, name, points)
+        if "points" in wanted.get("course", {}):
+            before = wanted["course"]["points"]
+            total = wanted["course"]["points"] = added((before, points))
+            manifest["course"]["points"] = total
+            trivia = manifest["course"]["points"].trivia  # a comment behind it keeps its column
+            grown = len(str(total)) - len(str(before))
+            trivia.comment_ws = trivia.comment_ws[grown:] or trivia.comment_ws[:1]
+        changed: str = manifest.as_string()
+        if repr(tomllib.loads(changed)) == repr(wanted):
+            return changed
+    except (ValueError, AttributeError):  # tomlkit's errors are the former
+        pass
+    raise UsageError(
+        f"{MANIFEST} is written in a way that no line can be added to. Write its assignments as "
+        f"[[assignments]], each with a table [assignments.exercises]. What is to be added:\n{addition}"
+    )

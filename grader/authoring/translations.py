@@ -79,7 +79,7 @@ class Translations:
 
 def kit_messages() -> list[Message]:
     """The sentences of the package: in its code, its templates and the students' README."""
-    found = []
+    messages = []
     for path in sorted(PACKAGE.rglob("*")):
         texts: Iterable[str | tuple[str, str]] = ()
         if path.suffix == ".py":
@@ -88,8 +88,8 @@ def kit_messages() -> list[Message]:
             texts = _extracted("jinja2", path)
         elif path.suffix == ".md":
             texts = _prose(translated_markdown, path.read_text("utf-8"))
-        found += [Message(id_, path.relative_to(PACKAGE.parent).as_posix()) for id_ in texts]
-    return list(dict.fromkeys(found))
+        messages += [Message(id_, path.relative_to(PACKAGE.parent).as_posix()) for id_ in texts]
+    return list(dict.fromkeys(messages))
 
 
 def _help_texts(path: Path) -> Iterator[str]:
@@ -124,8 +124,8 @@ def course_messages(course: Course) -> list[Message]:
     Raises:
         CourseError: when a check puts words together in a way that cannot be translated.
     """
-    found = [Message(text, MANIFEST) for text in _manifest_texts(course)]
-    found += [Message(t, course.guide) for t in _prose(translated_markdown, course.guide_text)]
+    messages = [Message(text, MANIFEST) for text in _manifest_texts(course)]
+    messages += [Message(t, course.guide) for t in _prose(translated_markdown, course.guide_text)]
     problems: list[str] = []
     for assignment in course.assignments:
         paths = course.paths(assignment)
@@ -133,8 +133,8 @@ def course_messages(course: Course) -> list[Message]:
             paths.solution: _solution_texts(assignment, paths.solution),
             paths.misconceptions: [
                 text
-                for one in read_misconceptions(course, assignment)
-                for text in (one.mistake.symptom, one.mistake.question)
+                for misconception in read_misconceptions(course, assignment)
+                for text in (misconception.mistake.symptom, misconception.mistake.question)
             ],
             paths.hints: chain.from_iterable(read_hints(assignment, paths.hints).values()),
             paths.drawing: _picture_texts(course, assignment),
@@ -147,12 +147,12 @@ def course_messages(course: Course) -> list[Message]:
             paths.visible_checks: _check_texts(paths.visible_checks, problems),
             paths.hidden_checks: _check_texts(paths.hidden_checks, problems),
         }
-        found += [Message(t, course.inner(path)) for path, some in texts.items() for t in some]
+        messages += [Message(t, course.inner(path)) for path, some in texts.items() for t in some]
     for path in (*helpers_of(course), *views_of(course)):
-        found += [Message(text, course.inner(path)) for text in _check_texts(path, problems)]
+        messages += [Message(text, course.inner(path)) for text in _check_texts(path, problems)]
     if problems:
         raise CourseError(*problems)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(messages))
 
 
 def _manifest_texts(course: Course) -> Iterator[str]:
@@ -193,16 +193,18 @@ def _prose(walk: Callable[[str, Say], str], text: str) -> list[str]:
 def _check_texts(path: Path, problems: list[str]) -> list[str]:
     """What checks say: their titles, and the words that are marked as such where they stand."""
     tree = ast.parse(path.read_text("utf-8") if path.is_file() else "")
-    found: list[str] = []
-    for part in (part for node in ast.walk(tree) for said in _said(node) for part in _parts(said)):
+    texts: list[str] = []
+    for part in (
+        part for node in ast.walk(tree) for words in _said(node) for part in _parts(words)
+    ):
         if isinstance(part, ast.JoinedStr):
             problems.append(
                 f"{path.parent.name}/{path.name}: line {part.lineno}: an f-string cannot be "
                 'translated; write judge.words("… {name} …", name=…)'
             )
         elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-            found.append(" ".join(part.value.split()))
-    return [text for text in found if WORDS.match(text)]
+            texts.append(" ".join(part.value.split()))
+    return [text for text in texts if WORDS.match(text)]
 
 
 def _said(node: ast.AST) -> Iterator[ast.expr]:
@@ -265,14 +267,14 @@ def translation_files(course: Course) -> list[Translations]:
     Raises:
         CourseError: when a text of the course cannot be translated.
     """
-    own, kits = course.translations / language.COURSE, language.OWN_TRANSLATIONS / language.KIT
+    courses, kits = course.translations / language.COURSE, language.OWN_TRANSLATIONS / language.KIT
     messages = course_messages(course)
-    found = [_files(course, messages, own, code) for code in course.languages]
+    translations = [_files(course, messages, courses, code) for code in course.languages]
     if PACKAGE.parent == course.root:
         messages = kit_messages()
         codes = language.kept_in(language.OWN_TRANSLATIONS)
-        found += [_files(course, messages, kits, code) for code in codes]
-    return found
+        translations += [_files(course, messages, kits, code) for code in codes]
+    return translations
 
 
 def _files(course: Course, messages: list[Message], path: Path, code: str) -> Translations:

@@ -126,6 +126,9 @@ def outcomes_of(result: Result) -> dict[str, AssignmentOutcome]:
 
 
 def _outcome(part: AssignmentResult, result: Result) -> AssignmentOutcome:
+    without = [one.id for one in part.exercises if not one.checks]
+    if without:
+        return failed(part.id, f"{', '.join(without)} has no checks")
     is_empty = not part.read_from and not any(e.defined for e in part.exercises)
     is_there = not is_empty or bool(part.exercises and not is_decided(part)) or not part.exercises
     return AssignmentOutcome(

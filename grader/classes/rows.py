@@ -130,8 +130,10 @@ def row_of(result: Result, summary_line: str) -> Row:
 
 
 def _off(result: Result) -> int | float | None:
-    """The points that lateness took off; None where that is undecided."""
+    """The points that lateness took off; None where that is undecided or nothing counts."""
     parts = [part for part in result.assignments if part.counts]
+    if not parts:
+        return None
     earned = total(e.score for part in parts for e in part.exercises if not e.is_missing)
     given = total(part.score for part in parts)
     return None if earned is None or given is None else points(earned - given)

@@ -148,6 +148,7 @@ class _Run:
         standings: what everybody had in it.
         arrivals: what arrived now.
         known: the keys of the outcomes that are in the store.
+        words: what the course says of outcomes.
     """
 
     wanted: ClassRun
@@ -159,6 +160,7 @@ class _Run:
     before: RunOptions | None
     earlier_uses: dict[str, dict[str, list[Use]]]
     standings: dict[str, Standing]
+    words: Words
     arrivals: dict[str, Arrival] = field(default_factory=dict)
     known: set[bytes] = field(default_factory=set)
 
@@ -185,6 +187,7 @@ class _Run:
             before,
             store.uses(),
             store.standings(),
+            Words.of(course.only(covered)),  # before anybody is graded by checks that do not load
         )
         with store.transaction():
             store.set_options(run.options)
@@ -308,7 +311,15 @@ class _Run:
         total = len(self.wanted.students)
         if several:
             total = sum(len(s.attempts) or 1 for s in self.wanted.students)
-        watcher.begin("attempts" if several else "students", total, total - len(items))
+        new = [  # of whom nothing is graded
+            one
+            for student, one in self.arrivals.items()
+            if not one.places and (one.known or student not in self.standings)
+        ]
+        done = total - len(items) - len(new)
+        watcher.begin("attempts" if several else "students", total, done)
+        for one in new:
+            watcher.done(is_undecided=bool(one.known))
         todo = [Student(id_, path, self._only(parts)) for (id_, path), parts in items.items()]
         for work, found in grade(self.settings, todo) if todo else ():
             assert work.path is not None
@@ -354,7 +365,7 @@ class _Run:
         files = Files(self.out)
         rows, standings = dict[str, Row](), dict[str, Standing]()
         open_attempts: list[str] = []
-        scorer = Scorer(self.course, Words.of(self.course), wanted.policy, self.settings.seed)
+        scorer = Scorer(self.course, self.words, wanted.policy, self.settings.seed)
         pieces = [(self._inputs(id_, everybody),) for id_ in sorted(everybody)]
         with closing(spread(Maker(scorer, self.out).made, pieces, wanted.jobs)) as found:
             for (inputs,), made in zip(pieces, found, strict=True):
@@ -516,7 +527,7 @@ def _reason(
         return "undecided now" if now.is_undecided else "undecided before"
     moved = {id_ for id_, score in before.assignments.items() if now.assignments.get(id_) != score}
     new = now.assignments.keys() - before.assignments.keys()
-    if new and not moved and new.isdisjoint(before.handed_in):
+    if new and not moved and new <= {*now.handed_in} - {*before.handed_in}:
         return NEW_ASSIGNMENT
     if before.decided != now.decided:
         return "decisions"

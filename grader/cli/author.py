@@ -18,7 +18,7 @@ from grader.core.kit import installing
 from grader.course.course import Course
 
 if TYPE_CHECKING:
-    from grader.authoring.mutate import Trial, Tried
+    from grader.extras.mutants.trials import Trial, Tried
 
 T = TypeVar("T")
 
@@ -156,7 +156,7 @@ def run_mutate(course: Course, targets: tuple[str, ...], *, jobs: int, verbose: 
     """
     course.require_solutions()
     try:
-        from grader.authoring.mutate import mutate, outdated
+        from grader.extras.mutants.trials import mutate, outdated
     except ModuleNotFoundError as error:
         raise UsageError(
             f"Mutants need libcst, and {error.name} is not installed. Run: {installing('author')}."

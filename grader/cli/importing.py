@@ -58,7 +58,7 @@ def run_import(system: str, notebook: Path, folder: Path | None, assignment: str
         raise UsageError(
             f"Importing needs jupytext, which is not installed. Run: {installing('author')}."
         ) from error
-    from grader.authoring.importing.write import import_notebook
+    from grader.extras.importing.write import import_notebook
 
     if folder is not None and (folder / MANIFEST).is_file():
         raise UsageError(f"{folder} is a course already. Run the command in it, without --to.")

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from grader.authoring.learn import entry, proposed_edit, with_entry, without_unproven
 from grader.cli.edge import ExitCode
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
@@ -13,6 +12,7 @@ from grader.core.kept import exclusive
 from grader.core.records import Mistake, MistakeKind
 from grader.course.course import Course, Exercise
 from grader.course.misconceptions import read_misconceptions
+from grader.extras.learn import entry, proposed_edit, with_entry, without_unproven
 from grader.intake.read import read_submissions, who_handed_in
 from grader.judging import seal_probe
 from grader.submissions.faults import told

@@ -15,9 +15,9 @@ from grader.core.text import clean
 from grader.course.course import Course
 
 if TYPE_CHECKING:
-    from grader.authoring.mutate import Tried
-    from grader.authoring.validate import Report
-    from grader.authoring.validate import Row as ValidationRow
+    from grader.authoring.check_proofs import Report
+    from grader.authoring.check_proofs import Row as ValidationRow
+    from grader.extras.mutants.trials import Tried
 
 MOST_GAPS = 3
 """Of more assignments that nobody handed in a terminal shows the first."""
@@ -155,9 +155,9 @@ def unearned_table(report: "Report") -> Table:
     table.add_column("by heart", justify="right")
     table.add_column("why it can be guessed")
     for row in report.rows:
-        unearned = row.unearned
-        most, by_heart = f"{unearned.most:.0%}", f"{unearned.by_heart:.0%}"
-        table.add_row(row.exercise.name, most, unearned.best, by_heart, unearned.guessable)
+        free = row.free_points
+        most, memorised = f"{free.most:.0%}", f"{free.memorised:.0%}"
+        table.add_row(row.exercise.name, most, free.best, memorised, free.guessable)
     table.caption = "By heart: right on visible inputs, and zeros elsewhere."
     return table
 

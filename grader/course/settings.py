@@ -58,6 +58,7 @@ def ledger_of(manifest: Table) -> LedgerSettings | None:
 
 def encodings_of(about: Table) -> tuple[str, ...]:
     """What `encodings` says; western Windows' where it says nothing."""
+    about.known.add("encodings")
     if "encodings" not in about.content:
         return ENCODINGS
     names = about.texts("encodings")

@@ -11,11 +11,10 @@ from grader.core.language import DEFAULT_LANGUAGE
 from grader.course.course import MANIFEST, PICTURE, Assignment, Course
 from grader.course.predicted import predicted
 from grader.release.pictures import shown_picture
-from grader.release.project import rendered
 from grader.release.recording_cache import recorded
 from grader.release.solution_cells import Solution, read_solution
 from grader.release.stubs import notebook_text, translated
-from grader.release.students import check_files, course_file, translations
+from grader.release.students import check_files, course_file, rendered, translations
 
 CONFIG = "nbgrader_config.py"
 SOURCE_FOLDER = "source"

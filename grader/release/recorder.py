@@ -1,8 +1,12 @@
 """Makes the recordings that a release carries instead of solutions and misconceptions."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from unittest.mock import patch
 
 import torch
+from torch.nn import functional
 
 from grader.core.errors import CourseError
 from grader.core.records import Outcome, Visibility
@@ -18,7 +22,6 @@ from grader.judging.known_mistakes import LiveMistakes
 from grader.judging.recordings import Recording
 from grader.judging.run import CheckRun
 from grader.judging.scoring import passed_share
-from grader.release.other_processor import other_processor
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.reference_sessions import RecordingSession, Transcripts
 from grader.testing.lookup import SubmissionHandle
@@ -81,7 +84,13 @@ def with_mistakes(course: Course, exercise: Exercise, size: int) -> list[Known]:
     solved = _with_solution(course, course.by_id[exercise.assignment])
     known = solved.mistakes.known(exercise, solved.run.of(exercise.id), size)
     for entry in known:
-        _refuse_broken(entry)
+        for check, trace in entry.traces.items():
+            if trace.end == BROKEN:
+                names = " and ".join(mistake.id for mistake in entry.mistakes)
+                raise CourseError(
+                    f"{check}: with {names} it breaks; it has to ask the reference the same in the "
+                    "same order, whatever the answer is"
+                )
     return known
 
 
@@ -140,11 +149,22 @@ def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Transcripts]
     return run, session.transcripts
 
 
-def _refuse_broken(entry: Known) -> None:
-    for check, trace in entry.traces.items():
-        if trace.end == BROKEN:
-            names = " and ".join(mistake.id for mistake in entry.mistakes)
-            raise CourseError(
-                f"{check}: with {names} it breaks; it has to ask the reference the same in the "
-                "same order, whatever the answer is"
-            )
+@contextmanager
+def other_processor() -> Iterator[None]:
+    """Within this context dropout draws another mask from the same seed."""
+    original = functional.dropout
+
+    def dropout(
+        input: torch.Tensor,  # noqa: A002 (torch names it so)
+        p: float = 0.5,
+        training: bool = True,
+        inplace: bool = False,
+    ) -> torch.Tensor:
+        if not training or p == 0.0:
+            return original(input, p, training, inplace)
+        kept = torch.rand(input.shape, dtype=torch.float64).flip(-1) >= p
+        factor = 1.0 / (1.0 - p) if p < 1.0 else 0.0
+        return input * kept.to(input.dtype) * factor
+
+    with patch.object(functional, "dropout", dropout):
+        yield

@@ -1,12 +1,17 @@
 """Reads a solution: percent cells, one of them per exercise, with marked regions to write."""
 
+import importlib
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 from grader.core.errors import CourseError, UsageError
 from grader.core.kit import installing
-from grader.course.course import SOLUTIONS, Assignment
+from grader.course.course import SOLUTIONS, Assignment, Course
 from grader.course.lost_exercises import require_listed
 from grader.sandbox.failures import stub_message
 
@@ -137,3 +142,21 @@ def cleared(assignment: Assignment, cell: SolutionCell) -> str:
         lambda match: match["indent"] + sentinel(assignment, cell.exercise, match["indent"]),
         cell.text,
     )
+
+
+@contextmanager
+def loaded(course: Course, assignment: Assignment) -> Iterator[ModuleType]:
+    """The module of a solution, which finds those of the others; all are forgotten afterwards."""
+    names = {one.module for one in course.assignments}
+    before = {name: sys.modules.pop(name) for name in names & sys.modules.keys()}
+    path, writes = sys.path[:], sys.dont_write_bytecode
+    sys.path[:0] = [str(course.paths(one).solution.parent) for one in course.assignments]
+    sys.dont_write_bytecode = True  # an edit within the same second would go unseen
+    try:
+        importlib.invalidate_caches()
+        yield importlib.import_module(assignment.module)
+    finally:
+        sys.path[:], sys.dont_write_bytecode = path, writes
+        for name in names & sys.modules.keys():
+            del sys.modules[name]
+        sys.modules.update(before)

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from textwrap import indent
 from typing import Any
 
@@ -14,7 +13,7 @@ from nbformat import v4
 
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
-from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
+from grader.core.language import DEFAULT_LANGUAGE, KIT, N_, OWN_TRANSLATIONS, translate
 from grader.course.course import Assignment, Course, Exercise
 from grader.course.predicted import predicted
 from grader.release.pictures import shown_picture
@@ -36,10 +35,8 @@ MARKDOWN_WIDTH = 98
 
 READ_ONLY = {
     "schema_version": 3,
-    "grade": False,
-    "solution": False,
+    **dict.fromkeys(("grade", "solution", "task"), False),
     "locked": True,
-    "task": False,
 }
 """nbgrader's metadata of a cell that is neither written by students nor graded."""
 
@@ -71,11 +68,6 @@ def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[OutputFile]:
 
 def translated(course: Course, source: Solution, code: str) -> Solution:
     """A solution whose prose is in another language; its code is the same.
-
-    Args:
-        course: whose translations are used.
-        source: the solution.
-        code: the language.
 
     Raises:
         CourseError: when a translation changes what the code does.
@@ -172,36 +164,36 @@ def _plain_cell(cell: SolutionCell, number: int) -> Any:
 
 def _imports_cell(assignment: Assignment, code: str) -> Any:
     """A read-only cell that lets the notebook import what earlier assignments defined."""
-    say = partial(translate, OWN_TRANSLATIONS, KIT, code)
-    comment = say(
+    comment = N_(
         "Finds your own assignment {numbers}: beside this notebook, or in the folder next to it."
     )
-    head = f"# {comment.format(numbers=_numbers(assignment, code))}"
-    return _code_cell(f"{head}\n{_import_calls(assignment)}", IMPORTS_CELL)
+    return _code_cell("\n".join(_imports(assignment, comment, code)), IMPORTS_CELL)
 
 
 def _script_imports(assignment: Assignment, code: str) -> str:
     """The same in a script; where it is imported, as the grader does, nothing happens."""
-    say = partial(translate, OWN_TRANSLATIONS, KIT, code)
-    comment = say("Finds your own assignment {numbers} when this file is run by itself.")
-    head = f"# {comment.format(numbers=_numbers(assignment, code))}"
-    return f'{head}\nif __name__ == "__main__":\n{indent(_import_calls(assignment), " " * 4)}'
+    comment = N_("Finds your own assignment {numbers} when this file is run by itself.")
+    head, calls = _imports(assignment, comment, code)
+    return f'{head}\nif __name__ == "__main__":\n{indent(calls, " " * 4)}'
 
 
-def _import_calls(assignment: Assignment) -> str:
+def _imports(assignment: Assignment, comment: str, code: str) -> tuple[str, str]:
+    """The comment, and the calls that find earlier assignments."""
+    numbers = _say(code, " and ").join(id_.partition("_")[0] for id_ in assignment.imports)
     calls = "\n".join(f'use_own("{id_}")' for id_ in assignment.imports)
-    return f"from grader.notebook import use_own\n\n{calls}"
+    head = f"# {_say(code, comment).format(numbers=numbers)}"
+    return head, f"from grader.notebook import use_own\n\n{calls}"
 
 
-def _numbers(assignment: Assignment, code: str) -> str:
-    both = translate(OWN_TRANSLATIONS, KIT, code, " and ")
-    return both.join(id_.partition("_")[0] for id_ in assignment.imports)
+def _say(code: str, text: str) -> str:
+    return translate(OWN_TRANSLATIONS, KIT, code, text)
 
 
 def _test_cell(exercise: Exercise, code: str) -> Any:
-    say = partial(translate, OWN_TRANSLATIONS, KIT, code)
-    comment = say("Checks {name}. Run the cell above first, then this one (Shift+Enter).")
-    stuck = say("For a hint, run {call} in a cell of its own.")
+    comment = _say(
+        code, N_("Checks {name}. Run the cell above first, then this one (Shift+Enter).")
+    )
+    stuck = _say(code, N_("For a hint, run {call} in a cell of its own."))
     call = f'hint("{exercise.name}")'
     head = f"# {comment.format(name=exercise.name)}\n# {stuck.format(call=call)}"
     head += "\nfrom grader.notebook import check_exercise, hint"
@@ -211,10 +203,9 @@ def _test_cell(exercise: Exercise, code: str) -> Any:
 
 def _prediction_cell(exercise: Exercise, code: str) -> Any:
     """A cell that asks for a prediction; the student writes the number into it."""
-    say = partial(translate, OWN_TRANSLATIONS, KIT, code)
-    comment = say("A prediction, worth no points. Run this cell, and write your choice for None.")
+    text = N_("A prediction, worth no points. Run this cell, and write your choice for None.")
     call = f'predict("{exercise.id}", answer=None)'
-    text = f"# {comment}\nfrom grader.notebook import predict\n\n{call}"
+    text = f"# {_say(code, text)}\nfrom grader.notebook import predict\n\n{call}"
     marks = {"tags": [PREDICTION]}
     return v4.new_code_cell(text, id=f"predict_{exercise.name}"[:64], metadata=marks)
 
@@ -239,10 +230,9 @@ def stale(course: Course) -> list[OutputFile]:
     Raises:
         CourseError: when a solution cannot be read.
     """
-    return [file for file in generate(course) if not _is_current(file, course.root)]
 
+    def is_current(file: OutputFile) -> bool:
+        path = course.root / file.path
+        return path.is_file() and POINTS.sub(b"", path.read_bytes()) == POINTS.sub(b"", file.data)
 
-def _is_current(file: OutputFile, folder: Path) -> bool:
-    """Whether the file in a folder is the same but for points."""
-    path = folder / file.path
-    return path.is_file() and POINTS.sub(b"", path.read_bytes()) == POINTS.sub(b"", file.data)
+    return [file for file in generate(course) if not is_current(file)]

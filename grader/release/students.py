@@ -1,22 +1,28 @@
 """A copy of the course for students: stubs, notebooks, visible checks, recordings, the grader.
 
-No solution, no hidden check and no misconception's edit is in it.
+No solution, no hidden check and no misconception's edit is in it. It is a project of its own, made from
+what is installed here, because a course need not lie in the kit's own folder.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
+
+from jinja2 import Template
 
 import grader
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import OutputFile
+from grader.core.kit import KIT_NAME
 from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
 from grader.course.check_helpers import imported_helpers, views_of
 from grader.course.course import MANIFEST, Assignment, Course
+from grader.course.toml_table import toml_text
 from grader.release.catalogs import released_translations
-from grader.release.project import project_files
 from grader.release.prose import translated_markdown
 from grader.release.recording_cache import recorded
 from grader.release.stubs import generate, stale
@@ -143,7 +149,7 @@ def template(course: Course, name: str) -> str:
         text = SHOW.sub("", text)
     for placeholder, said in _about(course, code).items():
         text = text.replace(placeholder, said)
-    return COMMAND.sub(_with_comment, text)
+    return COMMAND.sub(lambda line: f"{line[1]:<{COMMENTS_AT}}{line[2]}", text)
 
 
 def _about(course: Course, code: str) -> dict[str, str]:
@@ -163,11 +169,44 @@ def _about(course: Course, code: str) -> dict[str, str]:
     }
 
 
-def _with_comment(command: re.Match[str]) -> str:
-    """A command with its comment in the column where all are."""
-    return f"{command[1]:<{COMMENTS_AT}}{command[2]}"
-
-
 def course_file(course: Course, path: Path) -> OutputFile:
     """A file of the course as it is."""
     return OutputFile(course.inner(path), path.read_bytes())
+
+
+CONSTRAINTS, LICENSE = "constraints.txt", "LICENSE"
+KITS_LICENSE = f"grader/{LICENSE}"
+NO_CONSTRAINTS = "# The course pins no versions.\n"
+
+
+def project_files(course: Course) -> Iterator[OutputFile]:
+    """The project, the versions that the course pins, its licence and the kit's."""
+    kit = distribution(KIT_NAME)
+    license_ = kit.read_text(f"licenses/{LICENSE}") or ""
+    project = rendered(
+        "project.toml.j2",
+        kit=KIT_NAME,
+        about=kit.metadata,
+        dependencies=[line for line in kit.requires or () if "extra ==" not in line],
+        scripts=[entry for entry in kit.entry_points if entry.group == "console_scripts"],
+        license=KITS_LICENSE,
+        has_license=bool(license_),
+    )
+    yield OutputFile("pyproject.toml", project)
+    if license_:
+        yield OutputFile(KITS_LICENSE, license_)
+    pinned = course.root / CONSTRAINTS
+    yield OutputFile(CONSTRAINTS, pinned.read_bytes() if pinned.is_file() else NO_CONSTRAINTS)
+    if (course.root / LICENSE).is_file():
+        yield OutputFile(LICENSE, (course.root / LICENSE).read_bytes())
+
+
+def rendered(name: str, **values: Any) -> str:
+    """A template that lies beside this module; it may write texts as TOML does."""
+    source = files("grader.release").joinpath(name).read_text("utf-8")
+    template = Template(source, trim_blocks=True, keep_trailing_newline=True)
+    return str(template.render(values, text=toml_text, texts=_texts))
+
+
+def _texts(values: Iterable[str]) -> str:
+    return f"[{', '.join(map(toml_text, values))}]"

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from grader.judging.class_run import ClassRun
 
+from grader.classes.run import ClassRun
 from grader.classes.worker import Worker, grade_student
 from grader.course.course import load_course
 from grader.intake.folders import Student
@@ -74,13 +74,13 @@ def hanging(grader, tmp_path):
 class Silence:
     """Watches a run and says nothing."""
 
-    def begin(self, students, unchanged):
+    def begin(self, what, total, done):
         """Nothing."""
 
     def planned(self, sentences):
         """Nothing."""
 
-    def done(self, row):
+    def done(self, *, is_undecided):
         """Nothing."""
 
 
@@ -161,7 +161,7 @@ def test_an_unforeseen_exception_costs_one_result_and_not_the_run(
     outside, grader, seal, tmp_path, monkeypatch
 ):
     """Whatever a submission makes the grader stumble over, the class goes on."""
-    from grader.judging import worker
+    from grader.classes import worker
 
     graded = worker.outcomes
 

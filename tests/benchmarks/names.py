@@ -25,12 +25,12 @@ from pathlib import Path
 
 from wrong_answers import Sample, samples
 
-from grader.authoring.mutate import SEEDS
-from grader.authoring.replay import Exchange, HeardSession, are_same, differ_elsewhere
-from grader.authoring.validate import LEAST_SEPARATION
+from grader.authoring.mistake_proofs import LEAST_SEPARATION
 from grader.core.records import Finding, Outcome, Visibility
 from grader.course.course import Course, Exercise, load_course
 from grader.course.misconceptions import Misconception
+from grader.extras.mutants.replay import Exchange, HeardSession, are_same, differ_elsewhere
+from grader.extras.mutants.trials import SEEDS
 from grader.judging.diagnosis import (
     ATOL,
     Fingerprint,

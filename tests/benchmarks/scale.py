@@ -35,10 +35,9 @@ from msgspec.structs import replace
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from grader.judging.class_run import Done  # noqa: E402
-
 from grader.classes.process_pool import grade_locally  # noqa: E402
-from grader.classes.rows import read_record, records_in  # noqa: E402
+from grader.classes.records import open_records  # noqa: E402
+from grader.classes.run import Done  # noqa: E402
 from grader.classes.run_settings import RunSettings  # noqa: E402
 from grader.cli import grade as grade_command  # noqa: E402
 from grader.cli.commands import cli  # noqa: E402
@@ -46,6 +45,7 @@ from grader.core.records import Outcome, Result  # noqa: E402
 from grader.course.course import Assignment, Course, load_course  # noqa: E402
 from grader.course.misconceptions import read_misconceptions  # noqa: E402
 from grader.intake.folders import Student  # noqa: E402
+from grader.judging.results import parsed, to_json  # noqa: E402
 from tests.support.copied_class import Style  # noqa: E402
 
 ATTEMPTS = 5
@@ -130,7 +130,8 @@ def outcomes_of_versions(course: Course, folder: Path) -> list[dict[str, Any]]:
     students = [Student(str(number), folder / str(number)) for number in range(MISTAKES + 1)]
     settings = RunSettings(ROOT, course.hash, "1", "process")
     found = {student.id: result for student, result in grade_locally(settings, students, jobs=2)}
-    return [as_json(found[student.id]) for student in students]
+    graded = [one for student in students if not isinstance(one := found[student.id], str)]
+    return [to_json(one) for one in graded]
 
 
 def hand_in(course: Course, folder: Path, size: int, attempt: int) -> None:
@@ -166,7 +167,7 @@ def as_known(known: Path, arguments: Sequence[str]) -> None:
 
 def as_result(record: Any) -> Result:
     """A result from its JSON."""
-    return from_json(record)
+    return parsed(json.dumps(record))
 
 
 def outcomes(course: Course, results: Sequence[Result], student: Student) -> Result:
@@ -198,7 +199,7 @@ def a_term(course: Course, folder: Path, size: int, known: Path) -> Iterator[Cos
     hand_in(course, students, size, ATTEMPTS)
     yield measured(f"grade, attempt {ATTEMPTS}", *grade)
     yield measured("grade, nothing new", *grade)
-    (published,) = (out / "published").iterdir()
+    published = out / "published"
     page = folder / "page.html"
     yield measured("compare", "compare", published, out)
     json_ = ("--format", "json", "--html", page)
@@ -221,8 +222,8 @@ def a_term(course: Course, folder: Path, size: int, known: Path) -> Iterator[Cos
 def most_failed(out: Path) -> str:
     """The check that most students fail."""
     failed = Counter[str]()
-    for path in records_in(out).values():
-        for exercise in read_record(path).exercises:
+    for result in open_records(out).results():
+        for exercise in result.exercises:
             failed.update(c.id for c in exercise.checks if c.outcome is Outcome.FAILED)
     return failed.most_common(1)[0][0]
 

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from grader.classes.rows import records_in  # noqa: E402
+from grader.classes.records import open_records  # noqa: E402
 from grader.course.course import load_course  # noqa: E402
 from grader.similarity.gather import gather  # noqa: E402
 from grader.similarity.pairs import find_pairs  # noqa: E402
@@ -39,7 +39,7 @@ def main() -> None:
         only = [word for id_ in ASSIGNMENTS for word in ("--assignment", id_)]
         command = [sys.executable, "-m", "grader.cli", "grade", str(made.folder), "--out", str(out)]
         subprocess.run([*command, "--quiet", *only], cwd=ROOT, check=True)
-        pairs = find_pairs(gather(course, made.folder, records_in(out))[0])
+        pairs = find_pairs(gather(course, made.folder, open_records(out))[0])
         shown = {frozenset((pair.one, pair.other)): pair for pair in pairs[:FIRST]}
         found = Counter(kind for two, kind in made.copied.items() if two in shown)
         for kind, count in Counter(made.copied.values()).items():
@@ -53,7 +53,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = copied_class(course, Path(folder), given.size, 0, given.seed)
         start = time.perf_counter()
-        pairs = find_pairs(gather(course, made.folder, {})[0])
+        pairs = find_pairs(gather(course, made.folder, None)[0])
         seconds = time.perf_counter() - start
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         print(f"{given.size} students: {seconds:.1f} s, {most} MiB at most, {len(pairs)} pairs")

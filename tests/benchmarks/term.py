@@ -27,7 +27,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from grader.classes.rows import read_record, records_in  # noqa: E402
+from grader.classes.records import open_records  # noqa: E402
 from grader.course.course import Course, load_course  # noqa: E402
 from grader.course.misconceptions import read_misconceptions  # noqa: E402
 from tests.support.copied_class import ASSIGNMENTS, CopiedClass, Style, copied_class  # noqa: E402
@@ -37,6 +37,8 @@ DUE = {
     for number, id_ in enumerate(ASSIGNMENTS)
 }
 FIRST, SECOND, THIRD = ASSIGNMENTS
+PUBLISHED = "../graded/published"
+"""What was published last, as commands are given it."""
 GROUPS = 5
 SHOWN_FIRST, SHOWN_LAST = 16, 7
 """How many lines of what a command says the transcript has."""
@@ -217,7 +219,7 @@ def play(term: Term, folder: Path) -> None:
     print(dict(hand_in(term, handed_in, SECOND)), again(term, handed_in), "again")
     (course / "decisions.toml").write_text(decisions(term), "utf-8")
     run(*grade, "--assignment", FIRST, "--assignment", SECOND)
-    run("compare", published(folder), "../graded")
+    run("compare", PUBLISHED, "../graded")
     run("publish", "../graded")
     heading(f"Week 3: {THIRD} is due; some are late")
     print(dict(hand_in(term, handed_in, THIRD)))
@@ -237,9 +239,8 @@ def play(term: Term, folder: Path) -> None:
     named = concerned(run("compare", "../graded", *tried, "--format", "json"))
     before = scores(folder / "graded")
     shutil.copy(checks, course / MENDED)
-    run(*grade, *everything, "--never-lower", published(folder))
+    run(*grade, *everything, "--never-lower", PUBLISHED)
     after = scores(folder / "graded")
-    shutil.copytree(folder / "graded" / "published", folder / "kept")
     anew = ("grade", "../handed_in", "--out", "../anew", *grade[4:8], *everything, "--quiet")
     run(*anew, "--seed", seed_of(folder / "graded"))
     all_again = scores(folder / "anew")
@@ -294,12 +295,6 @@ def said(course: Path, *words: str) -> str:
     return ran.stdout
 
 
-def published(folder: Path) -> str:
-    """What was published last, as commands are given it."""
-    last = max((folder / "graded" / "published").iterdir())
-    return f"../graded/published/{last.name}"
-
-
 def summary(out: Path) -> dict[str, Any]:
     """A run in numbers."""
     found: dict[str, Any] = json.loads((out / "summary.json").read_text("utf-8"))
@@ -324,10 +319,10 @@ def concerned(text: str) -> set[str]:
 
 def somebody_with_a_mistake(out: Path) -> tuple[str, str]:
     """A student and an exercise in which a known mistake was recognised."""
-    for student, path in records_in(out).items():
-        for exercise in read_record(path).exercises:
+    for result in open_records(out).results():
+        for exercise in result.exercises:
             if exercise.misconceptions:
-                return student, exercise.id
+                return result.student, exercise.id
     raise SystemExit("nobody has a known mistake")
 
 

@@ -28,21 +28,20 @@ from pathlib import Path
 
 import psutil
 from classes import KINDS, make_class
-from grader.judging.class_files import write_student, written
-from grader.judging.process_pool import grade_locally
-from grader.judging.run_settings import RunSettings
-from grader.judging.worker import Worker
-from grader.judging.workers import new_worker
 from heard import Heard, heard
 from processor_time import seconds_of
 
 from grader.classes.process_pool import grade_locally
-from grader.classes.rows import write_student, written
+from grader.classes.records import feedback_path, record_path
 from grader.classes.run_settings import RunSettings
 from grader.classes.worker import Worker
 from grader.classes.workers import new_worker
 from grader.core.errors import GraderFault
+from grader.core.files import write_whole
 from grader.course.course import MANIFEST, Course, load_course
+from grader.intake.folders import Student
+from grader.judging.answer_cache import AnswerCacheSession
+from grader.judging.results import record_texts
 from grader.judging.submission_grader import VISIBLE_CHECKS, Scope, grade
 from grader.sessions.child import ChildSession
 from grader.submissions.submission import Submission, read_submission
@@ -169,7 +168,9 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
             student = classes[kind][number]
 
             def graded(student: Student = student) -> None:
-                write_student(work / "out", written(worker.result(student), ""))
+                record, feedback = record_texts(worker.result(student))
+                write_whole(record_path(work / "out", student.id), record)
+                write_whole(feedback_path(work / "out", student.id), feedback)
 
             taken[kind].append(seconds_of(graded))
         right = classes["right, in other words"][number]

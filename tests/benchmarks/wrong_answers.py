@@ -3,10 +3,10 @@
 import random
 from dataclasses import dataclass
 
-from grader.authoring.mutants import mutants
-from grader.authoring.mutate import written_down
 from grader.course.course import Course
 from grader.course.misconceptions import read_misconceptions
+from grader.extras.mutants.edits import mutants
+from grader.extras.mutants.trials import written_down
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def samples(
         seed: of the sample.
     """
     rng = random.Random(seed)
-    known = {(e.exercise, e.old, e.new) for e in written_down(course)}
+    known = {key for _place, key in written_down(course)}
     texts, single, by_exercise = {}, [], {}
     for exercise in course.exercises.values():
         assignment = course.by_id[exercise.assignment]

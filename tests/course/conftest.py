@@ -13,8 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.authoring.knowing_nothing import OneAtATime
-from grader.authoring.validate import Report, validate
+from grader.authoring.check_proofs import Report
+from grader.authoring.free_points import OneAtATime
+from grader.authoring.validate import validate
 from grader.core.records import ExerciseResult
 from grader.course.course import MANIFEST, Course, load_course
 from grader.judging.known_mistakes import LiveMistakes, RecordedMistakes
@@ -26,8 +27,8 @@ from grader.judging.submission_grader import (
     grade,
     visible_grader,
 )
-from grader.release.project import CONSTRAINTS, LICENSE
 from grader.release.stubs import generate
+from grader.release.students import CONSTRAINTS, LICENSE
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import Launcher, default_launcher
 from grader.submissions.notebooks import Cell

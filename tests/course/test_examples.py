@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.examples import wrong_examples
+from grader.authoring.file_proofs import wrong_examples
 from grader.course.course import load_course
 
 COURSE = load_course(Path(__file__).parents[2])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.course_files import files_are_declared
+from grader.authoring.file_proofs import files_are_declared
 from grader.course.course import COURSE_VARIABLE, MANIFEST, WORK, Course, load_course
 from grader.course.outcome_parts import outcome_parts
 from grader.release.gradescope import gradescope_files

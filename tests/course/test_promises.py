@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.course_files import secrets_in
-from grader.authoring.validate import LEAST_SEPARATION, validate
+from grader.authoring.file_proofs import secrets_in
+from grader.authoring.mistake_proofs import LEAST_SEPARATION
+from grader.authoring.validate import validate
 from grader.course.course import load_course
 from grader.release.stubs import generate
 from grader.release.students import check_files

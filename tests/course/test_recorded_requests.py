@@ -8,12 +8,12 @@ from collections.abc import Iterable
 import pytest
 import torch
 
-from grader.authoring.mutants import mutants
 from grader.core.errors import CourseError
 from grader.core.records import Visibility
 from grader.course.course import Course, load_course
 from grader.course.misconceptions import edited, read_misconceptions
 from grader.course.printed_tensors import Ledger
+from grader.extras.mutants.edits import mutants
 from grader.judging.collect import collect
 from grader.judging.fixtures import CheckEnvironment, read_solutions
 from grader.judging.known_mistakes import LiveMistakes

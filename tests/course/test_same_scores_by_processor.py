@@ -14,7 +14,7 @@ from grader.course.course import Course, Exercise
 from grader.course.printed_tensors import Ledger
 from grader.judging.known_mistakes import LiveMistakes, RecordedMistakes
 from grader.judging.submission_grader import Scope, SubmissionGrader, full_grader, grade
-from grader.release.other_processor import other_processor
+from grader.release.recorder import other_processor
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission
 

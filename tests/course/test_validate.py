@@ -68,7 +68,7 @@ def test_nonsense_in_all_exercises_at_once_is_tried(example) -> None:
         "02_mixture/Mixture: knowing nothing (zeros, in all exercises) earns 40%; at most 15%"
     ]
     (row,) = (row for row in report.rows if row.exercise.name == "Mixture")
-    assert max(row.unearned.for_nothing.values()) == 0
+    assert max(row.free_points.for_nothing.values()) == 0
 
 
 # Stubs, solutions, checks.

@@ -2,9 +2,9 @@
 
 import pytest
 
-from grader.authoring import check_files, course_texts
-from grader.authoring.course_texts import code_in
-from grader.authoring.examples import wrong_examples
+from grader.authoring import text_proofs
+from grader.authoring.file_proofs import wrong_examples
+from grader.authoring.text_proofs import code_in
 from grader.course.course import load_course
 
 SOLUTION = "solutions/01_scores/scores.py"
@@ -46,10 +46,10 @@ def test_a_hint_with_code_and_a_question_that_asks_nothing_are_warned_of(example
     example.edit(MISTAKES, "when keys get longer?", "when keys get longer.")
     example.edit(MISTAKES, "Whose scores are in a row?", "一行里是谁的得分？")
     course = load_course(example.folder)
-    assert list(course_texts.hints_are_no_code(course, SCORES)) == [
+    assert list(text_proofs.hints_are_no_code(course, SCORES)) == [
         f"{HINTS}: scores[2]: the hint holds code: products = queries @ keys.T"
     ]
-    assert list(course_texts.questions_ask(course, SCORES)) == [
+    assert list(text_proofs.questions_ask(course, SCORES)) == [
         f"{MISTAKES}: scores-not-scaled: its question has no question mark"
     ]
 
@@ -57,7 +57,7 @@ def test_a_hint_with_code_and_a_question_that_asks_nothing_are_warned_of(example
 def test_a_region_without_a_todo_is_told(example) -> None:
     """Its stub would not say what to write."""
     example.edit(SOLUTION, "# TODO: multiply", "# Multiply")
-    found = course_texts.stubs_say_what_to_do(load_course(example.folder), SCORES)
+    found = text_proofs.stubs_say_what_to_do(load_course(example.folder), SCORES)
     line = (
         (example.folder / SOLUTION).read_text("utf-8").splitlines().index("    ### BEGIN SOLUTION")
     )
@@ -84,7 +84,7 @@ def test_a_todo_of_the_authors_own_that_is_left_is_told_with_its_line(
     number = text[: text.index(new)].count("\n")
     line = text.splitlines()[number].strip()
     course = load_course(example.folder)
-    (found,) = course_texts.no_todo_is_left(course, SCORES)
+    (found,) = text_proofs.no_todo_is_left(course, SCORES)
     place, said = f"{path}:{number + 1}: still to be written: ", line.partition("TODO")[2]
     assert found.startswith(place)
     assert found.removeprefix(place) in said
@@ -103,8 +103,8 @@ def test_a_todo_that_is_left_belongs_to_one_exercise(example, path: str, old: st
     """Who validates another exercise of the assignment does not read of it."""
     example.edit(path, old, "# TODO(author): say it")
     course = load_course(example.folder)
-    assert len(list(course_texts.no_todo_is_left(course, ("02_mixture/weights",)))) == 1
-    assert list(course_texts.no_todo_is_left(course, ("02_mixture/Mixture",))) == []
+    assert len(list(text_proofs.no_todo_is_left(course, ("02_mixture/weights",)))) == 1
+    assert list(text_proofs.no_todo_is_left(course, ("02_mixture/Mixture",))) == []
 
 
 def test_a_todo_that_is_left_in_no_exercise_is_told_for_each(example) -> None:
@@ -113,14 +113,14 @@ def test_a_todo_that_is_left_in_no_exercise_is_told_for_each(example) -> None:
         "solutions/02_mixture/mixture.py", "What the scores are good", "TODO(author): what"
     )
     course = load_course(example.folder)
-    assert len(list(course_texts.no_todo_is_left(course, ("02_mixture/Mixture",)))) == 1
+    assert len(list(text_proofs.no_todo_is_left(course, ("02_mixture/Mixture",)))) == 1
 
 
 def test_a_sentence_that_speaks_of_the_stubs_todo_is_none_that_is_left(example) -> None:
     """Students read that word."""
     example.edit(MISTAKES, "Whose scores", "What does the `TODO`, the TODO say: whose scores")
     course = load_course(example.folder)
-    assert list(course_texts.no_todo_is_left(course, SCORES)) == []
+    assert list(text_proofs.no_todo_is_left(course, SCORES)) == []
 
 
 # Checks.
@@ -148,7 +148,7 @@ def test_what_a_check_draws_without_a_seed_is_told(example, line: str, drawn: st
     example.edit(HIDDEN, "import pytest\n", f"{head}import pytest\n")
     example.append(HIDDEN, f"\n\ndef inputs(draw):\n    return {line}\n")
     count = len((example.folder / HIDDEN).read_text("utf-8").splitlines())
-    found = list(check_files.checks_draw_from_seeds(load_course(example.folder), SCORES))
+    found = list(text_proofs.checks_draw_from_seeds(load_course(example.folder), SCORES))
     said = f"`{drawn}` draws without a seed: use `draw`, or give it a generator"
     assert found == ([f"{HIDDEN}:{count}: {said}"] if drawn else [])
 
@@ -159,7 +159,7 @@ def test_an_assert_in_a_check_is_told(example) -> None:
     example.edit(VISIBLE, judged, "assert value is not None")
     text = (example.folder / VISIBLE).read_text("utf-8")
     line = text[: text.index("assert value")].count("\n") + 1
-    found = check_files.checks_judge_instead_of_asserting(load_course(example.folder), SCORES)
+    found = text_proofs.checks_judge_instead_of_asserting(load_course(example.folder), SCORES)
     assert list(found) == [f"{VISIBLE}:{line}: `assert` in a check: hand the value to `judge`"]
 
 
@@ -181,7 +181,7 @@ def test_a_check_whose_name_makes_it_none_is_told(
     method = f"    def {name}(self, {asked}):\n        {used or 'pass'}\n"
     example.append(VISIBLE, f"\n\nclass TestMore:\n{method}")
     line = len((example.folder / VISIBLE).read_text("utf-8").splitlines()) - 1
-    found = list(check_files.checks_are_named_so(load_course(example.folder), SCORES))
+    found = list(text_proofs.checks_are_named_so(load_course(example.folder), SCORES))
     said = "a check's name begins with `test_`, a helper's that nothing calls with `_`"
     told = [f"{VISIBLE}:{line}: `TestMore.{name}` is never run: {said}"]
     assert found == (told if is_told else [])

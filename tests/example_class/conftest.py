@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from grader.judging.class_run import ClassRun, Done
 
-from grader.classes.rows import Row
+from grader.classes.run import ClassRun, Done
 from grader.classes.run_settings import RunSettings
 from grader.classes.workers import new_worker
 from grader.core.records import Result
@@ -77,13 +76,13 @@ def grade_in_less_time(settings: RunSettings, students: Iterable[Student]) -> Do
 class Silence:
     """Watches a run and says nothing."""
 
-    def begin(self, students: int, unchanged: int) -> None:
+    def begin(self, what: str, total: int, done: int) -> None:
         """Nothing."""
 
     def planned(self, sentences: Sequence[str]) -> None:
         """Nothing."""
 
-    def done(self, row: Row) -> None:
+    def done(self, *, is_undecided: bool) -> None:
         """Nothing."""
 
 

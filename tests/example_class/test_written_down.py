@@ -8,9 +8,8 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from grader.judging.journal import JOURNAL
 
-from grader.classes.rows import SUMMARY
+from grader.classes.records import SUMMARY
 from grader.classes.schemas import schema
 from grader.judging.results import from_json, points
 
@@ -45,14 +44,12 @@ def test_a_record_gives_back_the_result(graded: Any) -> None:
 
 
 def test_every_file_fits_its_schema(graded: Any) -> None:
-    """Records, feedback, the journal's lines and the summary, as `grader schema` prints them."""
+    """Records, feedback and the summary, as `grader schema` prints them."""
     import jsonschema
 
-    files = {"result": [], "run": [], "summary": []}
+    files = {"result": [], "summary": []}
     for kind in ("results", "feedback"):
         files["result"] += [graded.record(kind, student) for student in graded.results]
-    lines = (graded.out / JOURNAL).read_text("utf-8").splitlines()
-    files["run"] = [json.loads(line) for line in lines]
     files["summary"] = [json.loads((graded.out / SUMMARY).read_text("utf-8"))]
     for name, records in files.items():
         validator = jsonschema.Draft202012Validator(schema(name))
@@ -100,8 +97,11 @@ def test_scores_are_blank_for_nothing_handed_in(graded: Any) -> None:
     for row in (row for row in rows if row not in blank):
         score = float(row["score"])
         assert score == float(graded.results[row["student"]].score)
-        assert score == pytest.approx(sum(float(row[id_]) for id_ in exercises))
-        assert score == pytest.approx(sum(float(row[id_]) for id_ in assignments))
+        assert score == pytest.approx(sum(float(row[id_] or 0) for id_ in exercises))
+        assert score == pytest.approx(sum(float(row[id_] or 0) for id_ in assignments))
+        blanks = {id_ for id_ in assignments if not row[id_]}
+        parts = graded.results[row["student"]].assignments
+        assert blanks == {part.id for part in parts if part.is_missing}
 
 
 def test_the_summary_counts_the_class(graded: Any) -> None:

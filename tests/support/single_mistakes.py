@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from grader.authoring.knowing_nothing import OneAtATime
+from grader.authoring.free_points import OneAtATime
 from grader.core.records import ExerciseResult
 from grader.course.course import Assignment, Course
 from grader.course.misconceptions import Misconception, edited

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from grader.authoring.importing import write
-from grader.authoring.importing.drafts import draft
-from grader.authoring.importing.gaps import split
-from grader.authoring.importing.records import Case, MarkedCode
-from grader.authoring.importing.write import import_notebook
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
 from grader.course.course import load_course
+from grader.extras.importing import write
+from grader.extras.importing.drafts import draft
+from grader.extras.importing.exercises import split
+from grader.extras.importing.nbgrader import Case, MarkedCode, Notes
+from grader.extras.importing.write import import_notebook
 
 NOTEBOOKS = Path(__file__).parent / "notebooks"
 OTTER, NBGRADER = NOTEBOOKS / "otter_moments.ipynb", NOTEBOOKS / "nbgrader_distances.ipynb"
@@ -53,7 +53,7 @@ def imported(system: str, folder: Path) -> write.Written:
 def test_what_could_not_be_carried_over_is_listed(system: str, tmp_path: Path) -> None:
     """Each with its cell."""
     written = imported(system, tmp_path / "course")
-    assert [str(note) for note in written.notes] == LISTED[system]
+    assert list(written.notes) == LISTED[system]
 
 
 def test_points_are_those_of_the_notebook(tmp_path: Path) -> None:
@@ -264,7 +264,9 @@ def regions() -> Callable[..., list[str]]:
     """The pieces of a cell whose marked lines are given, counted from 1."""
 
     def cut(text: str, *solution: int) -> list[str]:
-        return [piece.text for piece in split(MarkedCode(1, text, frozenset(solution)), ()).pieces]
+        return [
+            piece.text for piece in split(MarkedCode(1, text, frozenset(solution)), (), Notes())
+        ]
 
     return cut
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.authoring.manifest_edits import with_assignment, with_exercise
+from grader.authoring.scaffold import with_assignment, with_exercise
 from grader.core.errors import UsageError
 
 TEXT = """\
@@ -66,16 +66,23 @@ def test_an_assignment_is_a_block_at_the_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("before", "after"),
     [
-        TEXT.replace(
-            "[assignments.exercises]\none = 2          # easy\ntwo = 3",
-            "exercises = {one = 2, two = 3}",
+        ("exercises = {one = 2, two = 3}", "exercises = {one = 2, two = 3, new = 2}"),
+        (
+            '[assignments.exercises]\none = 2\n"two" = 3',
+            '[assignments.exercises]\none = 2\n"two" = 3\nnew = 2',
         ),
-        TEXT.replace("two = 3", '"two" = 3'),
     ],
 )
-def test_a_layout_that_is_not_understood_is_refused(text: str) -> None:
+def test_an_exercise_is_added_to_other_layouts(before: str, after: str) -> None:
+    """A table in one line, and names in quotes."""
+    text = f'[[assignments]]\nid = "01_first"\n{before}\n'
+    assert with_exercise(text, "01_first", "new", 2) == text.replace(before, after)
+
+
+def test_a_layout_that_cannot_be_edited_is_refused() -> None:
     """With what is to be added by hand; nothing is guessed."""
+    text = '[[assignments]]\nid = "01_first"\nexercises.one = 2\nexercises.two = 3\n'
     with pytest.raises(UsageError, match=r"no line can be added to[^$]*new = 2"):
         with_exercise(text, "01_first", "new", 2)

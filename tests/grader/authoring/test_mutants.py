@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.mutants import Mutant, mutants
 from grader.course.course import load_course
+from grader.extras.mutants.edits import Mutant, mutants
 
 SOLUTION = Path("solutions", "02_mixture", "mixture.py")
 WEIGHTS = "return torch.softmax(raw, dim=-1)"

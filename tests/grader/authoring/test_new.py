@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring import new
-from grader.authoring.course_texts import no_todo_is_left
+from grader.authoring import scaffold
 from grader.authoring.new import NewExercise, new_assignment, new_course, new_exercise
+from grader.authoring.text_proofs import no_todo_is_left
 from grader.authoring.validate import validate
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import OutputFile, write_all
@@ -62,7 +62,7 @@ def test_a_new_course_has_nothing_of_another_one(made: list[OutputFile]) -> None
 
 def test_where_there_are_no_templates_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """The grader that lies in a released copy has none."""
-    monkeypatch.setattr(new, "COURSE_TEMPLATES", ("none",))
+    monkeypatch.setattr(scaffold, "TEMPLATES", "none")
     with pytest.raises(UsageError, match="A released copy has no templates"):
         new_course("Mine")
 

@@ -69,16 +69,18 @@ class Disk:
 
             return call
 
+        disk = self
+
         def connected(path, **options):
             class Connection(sqlite3.Connection):
-                def execute(connection, statement, *rest):
-                    if WRITES.match(statement) and self.refuses(Path(path)):
-                        raise self.store_error()
+                def execute(self, statement, *rest):
+                    if WRITES.match(statement) and disk.refuses(Path(path)):
+                        raise disk.store_error()
                     return super().execute(statement, *rest)
 
-                def executemany(connection, statement, rows):
-                    if self.refuses(Path(path)):
-                        raise self.store_error()
+                def executemany(self, statement, rows):
+                    if disk.refuses(Path(path)):
+                        raise disk.store_error()
                     return super().executemany(statement, rows)
 
             return connect(path, factory=Connection, **options)

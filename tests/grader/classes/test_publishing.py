@@ -58,10 +58,10 @@ def test_a_name_that_was_not_published_is_told_with_those_that_were(make):
     """And where nothing was, that."""
     run = make("out")
     run.run()
-    with pytest.raises(UsageError, match="has published nothing of that name. Nothing was"):
+    with pytest.raises(UsageError, match=r"has published nothing of that name\. Nothing was"):
         open_records(run.out / "published")
     name = publish(run.out, NOW).name
-    with pytest.raises(UsageError, match=f"of that name. Published are: {name}"):
+    with pytest.raises(UsageError, match=rf"of that name\. Published are: {name}"):
         open_records(run.out / "published" / "2027-03-02")
 
 

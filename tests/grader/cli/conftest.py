@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from grader.classes import workers
 from grader.cli import cli
-from grader.judging import fixtures, seal_probe, workers
+from grader.judging import fixtures, seal_probe
 from grader.sessions import launchers
 
 

@@ -132,7 +132,7 @@ def test_what_cannot_be_explained_is_said(explain, run, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     ran = explain("--run", empty)
-    assert f"{empty} is no folder that `grader grade --out` wrote." in ran.err
+    assert f"{empty} holds no results. Give the --out folder of a run." in ran.err
     shutil.rmtree(explain.students / "bo")
     assert "holds nothing of 'bo'" in explain("--submissions", explain.students).err
 
@@ -160,7 +160,7 @@ def test_requests_are_listed_with_their_state(explain, grader, folder, run, tmp_
     found = json.loads(ask(table, "--format", "json").out)
     assert [(one["now"], one["decision"]) for one in found] == [
         ("0.8 of 2", None),
-        ("1 of 1", "override; the checks gave 0"),
+        ("1 of 1", "override; the checks gave no score"),
         ("nothing was handed in", None),
         ("this run has no such student", None),
         ("this names no single exercise", None),

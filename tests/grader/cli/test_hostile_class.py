@@ -7,7 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.grader.submissions.test_hostile_repositories import Clone
+
+from tests.grader.intake.test_hostile_repositories import Clone
 
 pytestmark = pytest.mark.slow
 

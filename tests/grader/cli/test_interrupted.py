@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from grader.judging.class_run import ClassRun, grade_here
 
+from grader.classes.run import ClassRun, grade_here
 from grader.course.course import load_course
 from grader.intake.folders import read_class
 
@@ -137,13 +137,13 @@ def runs(folder, work, edit, tmp_path, request):
 class Silence:
     """Watches a run and says nothing."""
 
-    def begin(self, students, unchanged):
+    def begin(self, what, total, done):
         """Nothing."""
 
     def planned(self, sentences):
         """Nothing."""
 
-    def done(self, row):
+    def done(self, *, is_undecided):
         """Nothing."""
 
 

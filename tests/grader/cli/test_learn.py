@@ -9,13 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.authoring.learn import UNPROVEN, proposed_edit, with_entry, without_unproven
-from grader.authoring.learned_code import refusal
 from grader.cli import author
 from grader.cli.edge import ExitCode
 from grader.core.errors import UsageError
 from grader.course.course import load_course
 from grader.course.misconceptions import edited, read_misconceptions
+from grader.extras.learn import UNPROVEN, proposed_edit, refusal, with_entry, without_unproven
 from grader.judging import seal_probe
 from grader.submissions.submission import read_submission
 

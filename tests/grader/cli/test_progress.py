@@ -37,10 +37,10 @@ def test_where_there_is_no_terminal_lines_tell_now_and_then(clock):
     """At the beginning, every ten seconds, at the end; with the rate of this run."""
     manager, text = watch(terminal=False)
     with manager as watcher:
-        watcher.begin(5, 1)
+        watcher.begin("students", 5, 1)
         for seconds, undecided in ((4, False), (7, True), (1, False), (8, False)):
             clock[0] += seconds
-            watcher.done(row_of(undecided=undecided))
+            watcher.done(is_undecided=undecided)
     assert text.getvalue().splitlines() == [
         "Grading: 1 of 5 students (1 unchanged) done.",
         "3 of 5 students (1 unchanged), 1 UNDECIDED, 0.2 a second.",
@@ -52,7 +52,7 @@ def test_a_class_in_which_nothing_changed_is_told_in_one_line(clock):
     """No rate, because nobody was graded."""
     manager, text = watch(terminal=False)
     with manager as watcher:
-        watcher.begin(3, 3)
+        watcher.begin("students", 3, 3)
     assert text.getvalue() == "Grading: 3 of 3 students (3 unchanged) done.\n"
 
 
@@ -60,9 +60,9 @@ def test_on_a_terminal_there_is_a_bar(clock):
     """With students done, the rate, failures, and the time left."""
     manager, text = watch(terminal=True)
     with manager as watcher:
-        watcher.begin(4, 1)
+        watcher.begin("students", 4, 1)
         clock[0] += 2
-        watcher.done(row_of(undecided=True))
+        watcher.done(is_undecided=True)
         watcher.bar.refresh()
     last = text.getvalue()
     assert "Grading" in last

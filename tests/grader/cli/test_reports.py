@@ -56,7 +56,7 @@ def test_reports_leave_json_alone(grader, work, platform) -> None:
     """Commands go to standard error, where GitHub reads them, too."""
     options = ("--report", "github", "--format", "json")
     ran = grader("check", "01", "--submission", work(scores=UNSCALED), *options)
-    assert json.loads(ran.out)["format"] == "grader-kit/result/2"
+    assert json.loads(ran.out)["format"] == "grader-kit/result/3"
     assert ran.err.startswith("::error ")
 
 

@@ -1,9 +1,9 @@
 """Tests of the tables on a terminal: a large class in a few lines."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from grader.classes.rows import Row
 from grader.cli.tables import class_summary, class_table, defect_lines

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from grader.judging import process_pool
+from grader.classes import process_pool
 
 pytestmark = pytest.mark.proof
 
@@ -69,7 +69,7 @@ def test_a_worker_is_renewed_after_many_students(grader, work, log, tmp_path, mo
         work(f"times-{factor}", scores=TIMES.format(factor))
     options = ("--isolation", "process", "--jobs", 1)
     monkeypatch.setattr(
-        "grader.judging.class_run.grade_here",
+        "grader.cli.grade.grade_here",
         lambda order, students: process_pool.grade_locally(order, students, 1),
     )
     ran = grader("grade", tmp_path / "class", "--out", tmp_path / "out", *options)

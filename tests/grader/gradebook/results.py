@@ -27,11 +27,13 @@ def result(course: Course, student: str, scores: dict[str, object], days_late: i
     """A result with these scores; assignments without any of them were not handed in."""
     assignments = []
     for assignment in course.assignments:
+        is_read = any(exercise.name in scores for exercise in assignment.exercises)
         exercises = tuple(
             exercise_result(exercise, scores.get(exercise.name))
+            if is_read
+            else ExerciseResult(exercise.id, None, exercise.points)
             for exercise in assignment.exercises
         )
-        is_read = any(exercise.name in scores for exercise in assignment.exercises)
         assignments.append(
             AssignmentResult(
                 assignment.id,

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from grader.classes.records import Records
 from grader.classes.regrade_requests import read_requests, states
 from grader.core.errors import UsageError
 from grader.core.files import table
@@ -101,10 +102,10 @@ def test_requests_that_are_none(write, text):
 def test_a_request_of_nobody(small_course, write, tmp_path, login):
     """Whatever the login is."""
     (tmp_path / "scores.csv").write_text(table([["student", "login"], [HUGE, "b"]]), "utf-8")
+    run = Records(tmp_path, {})
     issue = {"author": {"login": login}, "body": "### Exercise\n\nfirst/one\n"}
-    (state,) = states(small_course, tmp_path, read_requests(write(json.dumps([issue]))))
+    (state,) = states(small_course, run, read_requests(write(json.dumps([issue]))))
     assert state.now in ("this run has no such student", "this names no single exercise")
-    found = states(
-        small_course, tmp_path, read_requests(write(f"student,exercise,why\n{HUGE[:400]},one,\n"))
-    )
+    asked = read_requests(write(f"student,exercise,why\n{HUGE[:400]},one,\n"))
+    found = states(small_course, run, asked)
     assert [one.now for one in found] == ["this run has no such student"]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.mutate import mutate
 from grader.authoring.validate import validate
 from grader.core.records import Outcome, Result
 from grader.course.course import Course, load_course
+from grader.extras.mutants.trials import mutate
 from grader.judging.fixtures import read_solutions
 from grader.judging.submission_grader import (
     VISIBLE_CHECKS,

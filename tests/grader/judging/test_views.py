@@ -6,12 +6,11 @@ import pytest
 import torch
 from example_views import VIEW, write_views
 
-from grader.authoring.proved_views import views_show_solutions
+from grader.authoring.check_proofs import Validation, silently, views_show_solutions
 from grader.core.errors import CourseError, UsageError
 from grader.core.views import ViewResult
 from grader.course.course import CHECKS, Course, load_course
 from grader.judging.fixtures import live_environment, read_solutions
-from grader.judging.submission_grader import with_live_mistakes
 from grader.judging.views import ViewRun, Views, load_views
 from grader.release.students import check_files
 from grader.sandbox.failures import stub_message
@@ -174,6 +173,5 @@ def test_a_text_has_one_to_twelve_words(words: str, sentence: str) -> None:
 def test_validate_proves_views(course_copy: Path, old: str, new: str, fault: str) -> None:
     """Each shows the solution, for its own text, for one word and for twelve."""
     course = write_views(course_copy, VIEW.replace(old, new))
-    grader, mistakes = with_live_mistakes(course, "validate")
-    faults = list(views_show_solutions(grader, mistakes.solutions, course.exercises))
+    faults = list(views_show_solutions(Validation(course, dict(course.exercises), silently)))
     assert faults[:1] == [f"{CHECKS}/01_scores/views.py: scores: {fault}"] * bool(fault)

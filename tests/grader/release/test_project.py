@@ -10,8 +10,13 @@ from pathlib import Path
 
 from grader.core.kit import KIT_NAME
 from grader.course.course import load_course
-from grader.release.project import KITS_LICENSE, NO_CONSTRAINTS, project_files
-from grader.release.students import installed_files, package_files
+from grader.release.students import (
+    KITS_LICENSE,
+    NO_CONSTRAINTS,
+    installed_files,
+    package_files,
+    project_files,
+)
 
 BUILD = "from flit_core.buildapi import build_wheel; print(build_wheel('built'))"
 

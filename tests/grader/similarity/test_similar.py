@@ -4,9 +4,9 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from grader.judging.journal import FORMAT, RunIdentity
 from msgspec.structs import replace
 
+from grader.classes.store import RunOptions, Store
 from grader.cli import cli
 from grader.core import processes
 from grader.core.records import (
@@ -17,11 +17,11 @@ from grader.core.records import (
     Mistake,
     Outcome,
     Picture,
+    Result,
     Visibility,
 )
 from grader.course.course import load_course
-from grader.intake.folders import JOURNAL
-from grader.judging.results import as_json
+from grader.judging.results import record_texts
 from grader.similarity.gather import gather, read_groups
 from grader.similarity.pairs import TELLING, clusters, find_pairs
 from grader.similarity.traces import Given, Kind, Line, Trace, Work, _text_traces, _wrong_values
@@ -41,7 +41,7 @@ def made(root, tmp_path_factory):
 def test_planted_copies_stand_first(made):
     """By comments, names and cells that nobody else has; those who wrote alone are not shown."""
     course, planted = made
-    pairs = find_pairs(gather(course, planted.folder, {})[0])
+    pairs = find_pairs(gather(course, planted.folder, None)[0])
     first = {frozenset((pair.one, pair.other)) for pair in pairs[:10]}
     wanted = {two for two, kind in planted.copied.items() if kind in TEXT_KINDS}
     assert len(wanted & first) >= len(wanted) - 1
@@ -52,7 +52,7 @@ def test_planted_copies_stand_first(made):
 def test_an_earlier_year_is_compared_with_this_one_alone(made):
     """Each pair has at most one of them; groups that may work together make no pair."""
     course, planted = made
-    works, _left_out = gather(course, planted.folder, {}, [planted.folder])
+    works, _left_out = gather(course, planted.folder, None, [planted.folder])
     archived = {work.student for work in works if work.is_archived}
     assert len(archived) == len(works) / 2
     pairs = find_pairs(works)
@@ -93,9 +93,9 @@ def work(name, *texts, kind=Kind.COMMENT):
 def test_several_processes_read_the_same(made, monkeypatch):
     """As for many students."""
     course, planted = made
-    here = gather(course, planted.folder, {})
+    here = gather(course, planted.folder, None)
     monkeypatch.setattr(processes, "FEW", 0)
-    assert gather(course, planted.folder, {}, jobs=2) == here
+    assert gather(course, planted.folder, None, jobs=2) == here
 
 
 def test_what_many_share_is_no_evidence():
@@ -208,8 +208,10 @@ def test_the_command_writes_a_page_and_files_for_other_programs(made, grader_run
     course, planted = made
     out, page, exported = tmp_path / "out", tmp_path / "page.html", tmp_path / "exported"
     (out / "results").mkdir(parents=True)
-    identity = as_json(RunIdentity("1", course.hash, {}, "sealed"))
-    (out / JOURNAL).write_text(json.dumps({"format": FORMAT, **identity}) + "\n", "utf-8")
+    nothing = ("student0001", None, 1, False, False, (), "1", {}, course.hash, "", ())
+    (out / "results" / "student0001.json").write_text(record_texts(Result(*nothing))[0], "utf-8")
+    with Store.to_write(out) as store, store.transaction():
+        store.set_options(RunOptions("1", course.hash, "sealed", "en", ()))
     options = ("--submissions", planted.folder, "--html", page, "--export", exported)
     told = grader_run("similar", out, *options)
     assert told.startswith("This is no proof of anything.")

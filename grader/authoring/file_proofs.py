@@ -1,24 +1,24 @@
-"""Proofs that need no check to be run: the course's files agree, and a release keeps its secrets.
-
-Each function yields a sentence for every fault it finds; `PROOFS` has them in order.
-"""
+"""Proofs that need no check to be run: the course's files agree, and a release keeps its secrets."""
 
 import ast
+import doctest
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from grader.authoring.translations import translation_files
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
+from grader.core.text import clean
 from grader.course.check_helpers import helpers_of, hidden_data, views_of
-from grader.course.course import CHECKS, SOLUTIONS, WORK, Course, Exercise
+from grader.course.course import CHECKS, SOLUTIONS, WORK, Assignment, Course, Exercise
 from grader.course.hints import read_hints
 from grader.course.styles import read_styles
-from grader.judging.known_mistakes import LiveMistakes
-from grader.release.solution_cells import BEGIN, END, REGION
+from grader.release.solution_cells import BEGIN, END, REGION, loaded
 from grader.release.stubs import generate, stale
-from grader.release.students import student_files
+from grader.sessions import own_time
 
 SHORT_LINE = 12
 """Lines of a solution shorter than this give nothing away."""
@@ -65,20 +65,15 @@ def files_are_declared(course: Course) -> Iterator[str]:
 
 def stubs_are_current(course: Course) -> Iterator[str]:
     """Stubs and notebooks are what the solutions make."""
-    try:
-        for file in stale(course):
-            yield f"{file.path}: it differs from what the solution makes; run `grader generate`"
-    except CourseError as error:
-        yield from error.problems
+    for file in stale(course):
+        yield f"{file.path}: it differs from what the solution makes; run `grader generate`"
 
 
 def stubs_do_the_same_in_every_language(course: Course) -> Iterator[str]:
     """Where there are translations, they change the words of stubs and not their code."""
-    try:
-        for code in course.languages:
-            generate(course, code)
-    except CourseError as error:
-        yield from error.problems
+    for code in course.languages:
+        generate(course, code)
+    yield from ()
 
 
 def open_translations(course: Course) -> Iterator[str]:
@@ -87,62 +82,38 @@ def open_translations(course: Course) -> Iterator[str]:
     Raises:
         CourseError: when a check puts words together in a way that cannot be translated.
     """
-    for found in translation_files(course) if course.languages else ():
-        for file in found.files:
+    for translation in translation_files(course) if course.languages else ():
+        for file in translation.files:
             if not file.is_current(course.root):
                 yield f"{file.path}: it is not up to date; run `grader catalogues`"
-            if file is found.readable and found.untranslated:
-                yield f"{file.path}: {found.untranslated} texts are still to be translated"
-
-
-PROOFS = (
-    points_agree,
-    hints_are_complete,
-    files_are_declared,
-    stubs_are_current,
-    stubs_do_the_same_in_every_language,
-)
+            if file is translation.readable and translation.untranslated:
+                yield f"{file.path}: {translation.untranslated} texts are still to be translated"
 
 
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 
 
-def definitions(course: Course, exercise: Exercise) -> list[ast.FunctionDef | ast.ClassDef]:
+def _definitions(course: Course, exercise: Exercise) -> list[ast.FunctionDef | ast.ClassDef]:
     """The functions and classes that an exercise is; none for a constant."""
     solution = course.paths(course.by_id[exercise.assignment]).solution
     tree = ast.parse(solution.read_text("utf-8"))
     return [n for n in tree.body if isinstance(n, DEFINITIONS) and n.name == exercise.name]
 
 
+def is_constant(course: Course, exercise: Exercise) -> bool:
+    """Whether an exercise is neither a function nor a class."""
+    return not _definitions(course, exercise)
+
+
 def docstrings(course: Course, exercise: Exercise) -> str:
     """What an exercise's docstrings tell the student, those of its methods included, in one line."""
-    found = definitions(course, exercise)
-    parts = [part for node in found for part in ast.walk(node) if isinstance(part, DEFINITIONS)]
-    return " ".join(" ".join((ast.get_docstring(part) or "").split()) for part in parts)
-
-
-def ids_are_unique(mistakes: LiveMistakes) -> Iterator[str]:
-    """No two misconceptions of the course have the same id."""
-    first: dict[str, str] = {}
-    for misconceptions in mistakes.misconceptions.values():
-        for one in misconceptions:
-            if one.id in first:
-                yield f"{one.exercise}: the id {one.id!r} is {first[one.id]}'s already"
-            first.setdefault(one.id, one.exercise)
-
-
-def release_keeps_secrets(course: Course) -> Iterator[str]:
-    """No solution's text, no hidden check and no edit is in a release."""
-    yield from secrets_in(course, student_files(course))
+    nodes = (node for part in _definitions(course, exercise) for node in ast.walk(part))
+    texts = (ast.get_docstring(node) or "" for node in nodes if isinstance(node, DEFINITIONS))
+    return " ".join(" ".join(text.split()) for text in texts)
 
 
 def secrets_in(course: Course, files: Iterable[OutputFile]) -> Iterator[str]:
-    """What some files of a release should not tell.
-
-    Args:
-        course: whose solutions are secret.
-        files: of the release.
-    """
+    """What some files of a release should not tell of a course."""
     secrets = dict(_secret_lines(course))
     for file in files:
         if file.path.startswith("grader/"):
@@ -179,3 +150,57 @@ def _secret_lines(course: Course) -> Iterator[tuple[str, str]]:
             for line in lines:
                 if len(line) > SHORT_LINE and line not in outside:
                     yield line, f"the styles of {assignment.id}"
+
+
+@dataclass
+class _Examples(doctest.DocTestRunner):
+    """Runs the examples of a file and keeps a sentence on each that is wrong."""
+
+    path: str
+    wrong: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(verbose=False)
+
+    def report_start(self, out: Any, test: doctest.DocTest, example: doctest.Example) -> None:
+        """Print nothing."""
+
+    def report_failure(
+        self, out: Any, test: doctest.DocTest, example: doctest.Example, got: str
+    ) -> None:
+        """Keep that an example returns something else."""
+        self._keep(test, example, f"returns {_line(got)}, not {_line(example.want)}")
+
+    def report_unexpected_exception(
+        self, out: Any, test: doctest.DocTest, example: doctest.Example, exc_info: Any
+    ) -> None:
+        """Keep that an example raises; that its time is over ends all of them."""
+        kind, error, _traceback = exc_info
+        if isinstance(error, own_time.OwnTimeOver):
+            raise error
+        self._keep(test, example, f"raises {kind.__name__}: {clean(str(error))[:200]}")
+
+    def _keep(self, test: doctest.DocTest, example: doctest.Example, what: str) -> None:
+        place = f"{self.path}:{(test.lineno or 0) + example.lineno + 1}"
+        self.wrong.append(f"{place}: the example `{_line(example.source)}` {what}")
+
+
+def _line(text: str) -> str:
+    """A text in one line, "nothing" where it is empty."""
+    return clean(" ".join(text.split()))[:200] or "nothing"
+
+
+def wrong_examples(course: Course, assignment: Assignment) -> list[str]:
+    """What the docstrings of an assignment's solution show that is not so, each with its line."""
+    path = course.inner(course.paths(assignment).solution)
+    runner, seconds = _Examples(path), course.limits.submission_seconds
+    try:
+        with loaded(course, assignment) as module, own_time.limited(seconds):
+            for test in doctest.DocTestFinder().find(module):
+                runner.run(test, out=lambda _text: None)
+    except own_time.OwnTimeOver:
+        runner.wrong.append(f"{path}: its examples did not end within {seconds:g} seconds")
+    except Exception as error:  # whatever loading the author's file raises
+        reason = f"{type(error).__name__}: {clean(str(error))[:200]}"
+        runner.wrong.append(f"{path}: its examples cannot be run: {reason}")
+    return runner.wrong

@@ -1,19 +1,21 @@
-"""What an author's texts should be: hints without code, questions that ask, no TODO of one's own left.
+"""Proofs on what authors write: no TODO left, hints without code, questions that ask, checks that judge.
 
-Each function yields a sentence, with its place, for everything it finds in the chosen assignments.
+Checks are read as a syntax tree here, and not run.
 """
 
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from grader.core.errors import CourseError
 from grader.course.course import CHECKS, Assignment, Course
 from grader.course.hints import read_hints
 from grader.course.misconceptions import read_misconceptions
+from grader.judging.collect import FIXTURES
 from grader.release.solution_cells import BEGIN, END, REGION
 
 LEFT = re.compile(r"""(?:\bTODO(?:\(author\))?:|(?:^|["'\[])\s*#?\s*TODO\b(?:\(author\))?:?)\s*""")
@@ -39,8 +41,8 @@ def assignments_of(course: Course, chosen: Iterable[str]) -> tuple[Assignment, .
 def files_of_checks(course: Course, chosen: Iterable[str]) -> list[Path]:
     """The files that the checks of exercises stand in, and those that these may share."""
     folder = course.root / CHECKS
-    own = [folder / assignment.id for assignment in assignments_of(course, chosen)]
-    return [path for one in (folder, *own) for path in sorted(one.glob("*.py"))]
+    folders = [folder / assignment.id for assignment in assignments_of(course, chosen)]
+    return [path for parent in (folder, *folders) for path in sorted(parent.glob("*.py"))]
 
 
 # What breaks a promise.
@@ -60,9 +62,9 @@ def solutions_are_python(course: Course) -> Iterator[str]:
     """Every solution can be read as Python."""
     for assignment in course.assignments:
         path = course.paths(assignment).solution
-        found = parsed(path.read_text("utf-8")) if path.is_file() else None
-        if isinstance(found, SyntaxError):
-            yield f"{course.inner(path)}:{found.lineno}: SyntaxError: {found.msg}"
+        error = parsed(path.read_text("utf-8")) if path.is_file() else None
+        if isinstance(error, SyntaxError):
+            yield f"{course.inner(path)}:{error.lineno}: SyntaxError: {error.msg}"
 
 
 def stubs_say_what_to_do(course: Course, chosen: Iterable[str]) -> Iterator[str]:
@@ -72,8 +74,8 @@ def stubs_say_what_to_do(course: Course, chosen: Iterable[str]) -> Iterator[str]
         lines = path.read_text("utf-8").splitlines()
         for number, line in enumerate(lines):
             if line.strip() == BEGIN and not _has_todo_above(lines[:number]):
-                said = f"no `# TODO: …` above {BEGIN} says what to write"
-                yield f"{course.inner(path)}:{number + 1}: {said}"
+                problem = f"no `# TODO: …` above {BEGIN} says what to write"
+                yield f"{course.inner(path)}:{number + 1}: {problem}"
 
 
 def _has_todo_above(lines: list[str]) -> bool:
@@ -117,16 +119,16 @@ def _todos_in(
     owned = ((block.splitlines(), _owner(block)) for block in blocks)
     lines = [(line, owner) for block, owner in owned for line in block]
     for number, (line, owner) in enumerate(lines, 1):
-        found = LEFT.search(line)
-        if found and owner not in others and line.strip() not in for_students:
-            what = line[found.end() :].rstrip("\"', ") or line.strip()
+        match = LEFT.search(line)
+        if match and owner not in others and line.strip() not in for_students:
+            what = line[match.end() :].rstrip("\"', ") or line.strip()
             yield f"{course.inner(path)}:{number}: still to be written: {what[:80]}"
 
 
 def _owner(block: str) -> str:
     """The exercise that a block belongs to; "" for none."""
-    found = OWNER.search(block)
-    return (found[1] or found[2]) if found else ""
+    match = OWNER.search(block)
+    return (match[1] or match[2]) if match else ""
 
 
 # What is a matter of taste.
@@ -151,7 +153,7 @@ def code_in(text: str) -> str:
         if _is_code(piece, is_quoted=True):
             return str(piece)
     for sentence in re.split(r"[.?!。？！](?:\s|$)|\n", QUOTED.sub(" ", text)):
-        for start in (0, *(found.end() for found in BEFORE_CODE.finditer(sentence))):
+        for start in (0, *(match.end() for match in BEFORE_CODE.finditer(sentence))):
             if _is_code(sentence[start:].strip(), is_quoted=False):
                 return sentence[start:].strip()
     return ""
@@ -197,6 +199,143 @@ def questions_ask(course: Course, chosen: Iterable[str]) -> Iterator[str]:
     for assignment in assignments_of(course, chosen):
         path = course.inner(course.paths(assignment).misconceptions)
         with suppress(CourseError):  # which another proof reports
-            for one in read_misconceptions(course, assignment):
-                if not re.search("[?？]", one.mistake.question):
-                    yield f"{path}: {one.id}: its question has no question mark"
+            for misconception in read_misconceptions(course, assignment):
+                if not re.search("[?？]", misconception.mistake.question):
+                    yield f"{path}: {misconception.id}: its question has no question mark"
+
+
+# What checks do, by their text.
+
+DRAWS = re.compile(
+    r"random\.(?!Random$|seed$|SystemRandom$)\w+"
+    r"|torch\.(rand|randn|randint|randperm|rand_like|randn_like|randint_like)"
+    r"|torch\.(normal|bernoulli|multinomial|poisson)"
+    r"|numpy\.random\.(?!seed$|Generator$|PCG64$)\w+"
+)
+"""Functions that draw, by their full names."""
+
+WITH_A_SEED = ("random.Random", "numpy.random.default_rng", "numpy.random.RandomState")
+"""What draws from a seed that it is given."""
+
+IN_PLACE = ("normal_", "uniform_", "random_", "bernoulli_", "exponential_")
+"""Methods of a tensor that draw."""
+
+SEEDS = ("torch.manual_seed", "random.seed", "numpy.random.seed")
+
+JUDGING = frozenset({"attempt", "student", "judge"})
+"""What a check asks for at least one of."""
+
+CALLED = re.compile(r"\.(\w+)")
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+Says = Callable[[ast.Module], Iterator[tuple[int, str]]]
+"""What is wrong in a file: lines, and a sentence on each."""
+
+
+def checks_judge_instead_of_asserting(course: Course, chosen: Iterable[str]) -> Iterator[str]:
+    """No check has an `assert`: mistakes are recognised by what `judge` is handed."""
+    yield from _told(course, chosen, _asserts)
+
+
+def checks_draw_from_seeds(course: Course, chosen: Iterable[str]) -> Iterator[str]:
+    """Nothing is drawn in a check but with `draw`, a generator or a seed set before."""
+    yield from _told(course, chosen, _draws)
+
+
+def checks_are_named_so(course: Course, chosen: Iterable[str]) -> Iterator[str]:
+    """Every method that judges, and that nothing calls, has a name by which it is found."""
+    paths = (path for path in course.files_of(CHECKS) if path.suffix == ".py")
+    called = {name for path in paths for name in CALLED.findall(path.read_text("utf-8"))}
+    yield from _told(course, chosen, partial(_overlooked, called=called))
+
+
+def _told(course: Course, chosen: Iterable[str], says: Says) -> Iterator[str]:
+    for path in files_of_checks(course, chosen):
+        tree = parsed(path.read_text("utf-8"))
+        if isinstance(tree, ast.Module):  # else collecting the checks reports it
+            for line, problem in says(tree):
+                yield f"{course.inner(path)}:{line}: {problem}"
+
+
+def _overlooked(tree: ast.Module, called: Container[str]) -> Iterator[tuple[int, str]]:
+    """Methods that ask for what a check asks for, under a name that makes none of them."""
+    for kind in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        for method in (node for node in kind.body if isinstance(node, ast.FunctionDef)):
+            asked = {argument.arg for argument in method.args.args[1:]}
+            is_check = bool(asked & JUDGING) and asked <= set(FIXTURES)
+            name = method.name
+            if is_check and not name.startswith(("test", "_")) and name not in called:
+                yield (
+                    method.lineno,
+                    (
+                        f"`{kind.name}.{name}` is never run: a check's name begins with `test_`, a "
+                        "helper's that nothing calls with `_`"
+                    ),
+                )
+
+
+def _asserts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            yield node.lineno, "`assert` in a check: hand the value to `judge`"
+
+
+def _draws(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """What draws without a seed."""
+    imported = _imported(tree)
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and _is_draw(node, imported)):
+            continue
+        if not _is_seeded(node, tree, imported):
+            shown = f"`{ast.unparse(node.func)}`"
+            yield node.lineno, f"{shown} draws without a seed: use `draw`, or give it a generator"
+
+
+def _is_draw(call: ast.Call, imported: dict[str, str]) -> bool:
+    """Whether a call draws, and is given neither generator nor seed."""
+    if any(keyword.arg == "generator" for keyword in call.keywords):
+        return False
+    name = _full_name(call.func, imported)
+    if name in WITH_A_SEED:
+        return not (call.args or call.keywords)
+    is_in_place = isinstance(call.func, ast.Attribute) and call.func.attr in IN_PLACE
+    return is_in_place or DRAWS.fullmatch(name) is not None
+
+
+def _full_name(node: ast.expr, imported: dict[str, str]) -> str:
+    """What a name stands for, "" where it is no name of something imported."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.insert(0, node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in imported:
+        return ""
+    return ".".join((imported[node.id], *parts))
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """The full names of what a file imports, by the names it has there."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                names[alias.asname or top] = alias.name if alias.asname else top
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {
+                alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names
+            }
+    return names
+
+
+def _is_seeded(call: ast.Call, tree: ast.Module, imported: dict[str, str]) -> bool:
+    """Whether the function that draws has set a seed above."""
+    around = [n for n in ast.walk(tree) if isinstance(n, FUNCTIONS) and call in ast.walk(n)]
+    return any(
+        isinstance(node, ast.Call)
+        and node.lineno <= call.lineno
+        and _full_name(node.func, imported) in SEEDS
+        for function in around
+        for node in ast.walk(function)
+    )

@@ -13,9 +13,11 @@ from functools import cache
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
-from grader.authoring.equivalents import Equivalent, read_equivalents
-from grader.authoring.mutants import Mutant, mutants
-from grader.authoring.replay import (
+from grader.core.errors import CourseError
+from grader.course.course import SOLUTIONS, Course, Exercise, load_course
+from grader.course.toml_table import read_toml
+from grader.extras.mutants.edits import Key, Mutant, mutants
+from grader.extras.mutants.replay import (
     Exchange,
     HeardSession,
     allowed,
@@ -23,8 +25,6 @@ from grader.authoring.replay import (
     by_check,
     differ_elsewhere,
 )
-from grader.core.errors import CourseError
-from grader.course.course import Course, Exercise, load_course
 from grader.judging.diagnosis import Known, diagnose
 from grader.judging.known_mistakes import LiveMistakes, traces
 from grader.judging.run import Check, CheckRecord, outcome_of
@@ -103,49 +103,60 @@ def mutate(
     """Try the mutants of each exercise; what is written down as equivalent is that.
 
     Args:
-        course: the course.
         targets: assignments or exercises; none for all.
-        jobs: how many processes try them.
-        show: is told how many mutants were tried.
+        show: is given the number of mutants that were tried.
 
     Raises:
         UsageError: when a target names nothing.
         CourseError: when a file of the course is wrong.
     """
     ids = list(course.select(targets))
-    known = {(e.exercise, e.old, e.new) for e in written_down(course)}
+    known = {key for _place, key in written_down(course)}
     for tried in _tried(course.root, ids, jobs, show):
-        yield replace(tried, trials=tuple(_settled(trial, known) for trial in tried.trials))
+        trials = (
+            replace(trial, fate=Fate.EQUIVALENT)
+            if trial.fate is Fate.SURVIVED and trial.mutant.key in known
+            else trial
+            for trial in tried.trials
+        )
+        yield replace(tried, trials=tuple(trials))
 
 
-def written_down(course: Course) -> list[Equivalent]:
-    """The mutants that the course's files say are equivalent."""
-    return [
-        one for assignment in course.assignments for one in read_equivalents(course, assignment)
-    ]
+def written_down(course: Course) -> list[tuple[str, Key]]:
+    """The mutants that `equivalent.toml` of assignments lists, each after its file and key path.
+
+    Raises:
+        CourseError: with every problem found in such a file, each with its key path.
+    """
+    written: list[tuple[str, Key]] = []
+    for assignment in course.assignments:
+        path, problems = course.paths(assignment).equivalent, list[str]()
+        if not path.is_file():
+            continue
+        table = read_toml(path, problems, f"{SOLUTIONS}/{assignment.id}/")
+        for entry in table.tables("equivalent"):
+            entry.text("reason")
+            place = f"{entry.file}: {entry.key_path}"
+            exercise = f"{assignment.id}/{entry.text('exercise')}"
+            written.append((place, (exercise, entry.text("old"), entry.text("new"))))
+            if exercise not in course.exercises:
+                problems.append(f"{place}: there is no exercise {exercise}")
+        table.forbid_unknown_keys()
+        if problems:
+            raise CourseError(*problems)
+    return written
 
 
 def outdated(course: Course, all_tried: Sequence[Tried]) -> Iterator[str]:
     """A sentence for each mutant that is written down, and does not survive."""
-    fates = {
-        (trial.mutant.exercise, trial.mutant.old, trial.mutant.new): trial
-        for tried in all_tried
-        for trial in tried.trials
-    }
+    trials = {trial.mutant.key: trial for tried in all_tried for trial in tried.trials}
     chosen = {tried.exercise.id for tried in all_tried}
-    for one in written_down(course):
-        trial = fates.get((one.exercise, one.old, one.new))
-        if one.exercise in chosen and trial is None:
-            yield f"{one.place}: there is no such mutant any more; take it out"
+    for place, key in written_down(course):
+        trial = trials.get(key)
+        if key[0] in chosen and trial is None:
+            yield f"{place}: there is no such mutant any more; take it out"
         elif trial is not None and trial.check:
-            yield f"{one.place}: {trial.check} tells it from the solution; take it out"
-
-
-def _settled(trial: Trial, known: set[tuple[str, str, str]]) -> Trial:
-    mutant = trial.mutant
-    is_known = (mutant.exercise, mutant.old, mutant.new) in known
-    is_equivalent = is_known and trial.fate is Fate.SURVIVED
-    return replace(trial, fate=Fate.EQUIVALENT) if is_equivalent else trial
+            yield f"{place}: {trial.check} tells it from the solution; take it out"
 
 
 def _tried(

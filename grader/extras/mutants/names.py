@@ -28,37 +28,33 @@ class Names:
 
     @classmethod
     def of(cls, module: cst.Module, part: cst.CSTNode) -> "Names":
-        """The names of a function, or of another statement.
-
-        Args:
-            module: the module that it is in.
-            part: the function.
-        """
+        """The names of a function, or of another statement, of a module."""
         assigned = list(_assigned(module, part))
         kinds = {name: kind for name, kind in reversed(assigned) if name.isidentifier()}
-        found = []
-        for one in m.findall(module, m.ClassDef()):
-            own = [pair for pair in _assigned(module, one) if pair[0].startswith("self.")]
-            found.append({name.removeprefix("self."): kind for name, kind in own})
-        return cls(kinds, tuple(name for name, _ in assigned), tuple(found))
+        classes = [_assigned(module, node) for node in m.findall(module, m.ClassDef())]
+        attributes = tuple(
+            {n.removeprefix("self."): kind for n, kind in pairs if n.startswith("self.")}
+            for pairs in classes
+        )
+        return cls(kinds, tuple(name for name, _ in assigned), attributes)
 
     def like(self, name: str) -> list[str]:
-        """The other names of the kind of one."""
+        """The other names of the kind of a name."""
         return [other for other in self.of_kind(self.kinds.get(name, "")) if other != name]
 
     def of_kind(self, kind: str) -> list[str]:
         """The names of a kind."""
-        return sorted(name for name, own in self.kinds.items() if own == kind)
+        return sorted(name for name, its in self.kinds.items() if its == kind)
 
     def attributes_like(self, name: str) -> list[str]:
-        """The other attributes of the kind of one, of the classes that have it."""
-        having = [own for own in self.attributes if name in own]
-        found = {other for own in having for other in own if own[other] == own[name]}
-        return sorted(found - {name})
+        """The other attributes of the kind of an attribute, of the classes that have it."""
+        having = [kinds for kinds in self.attributes if name in kinds]
+        alike = {other for kinds in having for other in kinds if kinds[other] == kinds[name]}
+        return sorted(alike - {name})
 
     def kind_of_attribute(self, name: str) -> str:
         """An attribute's kind; that of nothing where no class has it."""
-        return next((own[name] for own in self.attributes if name in own), "")
+        return next((kinds[name] for kinds in self.attributes if name in kinds), "")
 
     def is_bound_before(self, name: str) -> bool:
         """Whether a name is given a value more than once, so that it may keep an earlier one."""
@@ -85,9 +81,9 @@ def _bound_by(module: cst.Module, node: cst.CSTNode, kinds: Kinds) -> Iterator[t
         targets, values = _parts(target), _parts(value)
         if len(values) != len(targets):
             values = [value] * len(targets)
-        for one, what in zip(targets, values, strict=True):
-            if not isinstance(one, cst.Subscript):
-                yield module.code_for_node(one), _kind(module, what, kinds)
+        for part, what in zip(targets, values, strict=True):
+            if not isinstance(part, cst.Subscript):
+                yield module.code_for_node(part), _kind(module, what, kinds)
 
 
 def _parts(node: cst.CSTNode) -> list[cst.CSTNode]:

@@ -1,20 +1,16 @@
-"""Writes an imported notebook as an assignment of a course: all of its files, or none."""
+"""Writes an imported notebook as an assignment of a course: all of its files, or none.
+
+Checks are drafts, with a TODO wherever a person decides.
+"""
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import dedent
+from textwrap import dedent, indent
 
-from grader.authoring.importing.check_files import check_files
-from grader.authoring.importing.nbgrader import read_nbgrader
-from grader.authoring.importing.otter import read_otter
-from grader.authoring.importing.outline import NewExercise, Outline, outline
-from grader.authoring.importing.records import Note
-from grader.authoring.manifest_edits import with_assignment
-from grader.authoring.new import next_number, taken_by
-from grader.authoring.scaffold import with_generated
+from grader.authoring.scaffold import next_number, taken_by, with_assignment, with_generated
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile, write_all
 from grader.course.course import (
@@ -29,10 +25,114 @@ from grader.course.course import (
     load_course,
 )
 from grader.course.toml_table import toml_text
+from grader.extras.importing.drafts import KINDS, NOT_WRITTEN, Draft, draft
+from grader.extras.importing.exercises import NewExercise, Outline, outline
+from grader.extras.importing.nbgrader import Case, read_nbgrader
+from grader.extras.importing.otter import read_otter
 from grader.release.prose import in_comment
 from grader.release.solution_cells import REGION
 
-READERS = {"otter": read_otter, "nbgrader": read_nbgrader}
+MOST_WEIGHT = 10
+TITLE = 60
+"""The most characters of a test that its check's title repeats."""
+
+
+Drafts = list[tuple[Case, Draft]]
+
+
+def _check_files(made: Outline, assignment: str) -> tuple[list[str], list[bool]]:
+    """The files of visible and of hidden checks; of each test, whether it was carried over whole."""
+    drafts = {
+        name: [(case, draft(case, made.names)) for case in exercise.cases]
+        for name, exercise in made.exercises.items()
+    }
+    texts = []
+    for hidden in (False, True):
+        parts, modules = [], set[str]()
+        for name, exercise in made.exercises.items():
+            pairs = [pair for pair in drafts[name] if pair[0].is_hidden is hidden]
+            # Of a constant there is nothing that nobody has seen.
+            if hidden and not pairs and exercise.kind == "constant":
+                continue
+            marks = [f'exercise("{name}")']
+            # A constant that students see all checks of can be found by trying.
+            if exercise.kind == "constant" and not any(c.is_hidden for c in exercise.cases):
+                marks.append('guessable("It is a constant, and every check of it is visible.")')
+            seen = next((_name(case) for case in exercise.cases if not case.is_hidden), "")
+            checks = _hidden(seen, pairs) if hidden else _visible(exercise, pairs)
+            words = (name.lower() if name.isupper() else name).split("_")
+            title = f"class Test{''.join(word[:1].upper() + word[1:] for word in words)}:"
+            parts.append("\n".join([*_marked(marks), title, indent("\n\n".join(checks), "    ")]))
+            modules |= {module for _, body in pairs for module in body.modules}
+        what = "on inputs nobody has seen" if hidden else "as students see it"
+        head = [f'"""Assignment {assignment[:2]} {what}."""', ""]
+        head += ["import math", ""] if "math" in modules else []
+        head += ["import pytest", *(["import torch"] if "torch" in modules else [])]
+        texts.append("\n\n\n".join(["\n".join(head), *parts]) + "\n")
+    return texts, [body.is_whole for pairs in drafts.values() for _, body in pairs]
+
+
+def _marked(marks: Iterable[str]) -> list[str]:
+    return [f"@pytest.mark.{mark}" for mark in marks]
+
+
+def _visible(exercise: NewExercise, pairs: Drafts) -> Iterator[str]:
+    """The gate first: what kind of thing comes back, else the first test."""
+    judged = next((body for _, body in pairs if body.asks and body.kind in KINDS), None)
+    if judged is not None and judged.kind is not None:
+        kind, words = judged.kind.__name__, KINDS[judged.kind]
+        result = exercise.name if exercise.kind == "constant" else "The result"
+        condition = f'judge.that(isinstance(value, {kind}), "It is not {words}")'
+        lines, title = [f"value = {judged.asks}", condition], f"{result} should be {words}."
+        yield _check("test_what_comes_back", title, lines, ["gate", "conduct"])
+    elif not pairs:
+        todo = "TODO: say what should hold of the right kind of result."
+        yield _check("test_what_comes_back", todo, [NOT_WRITTEN], ["gate", "conduct"])
+    for number, (case, body) in enumerate(pairs):
+        is_gate = judged is None and number == 0
+        yield _of(case, body, _weights(pairs)[number], ["gate"] if is_gate else [])
+
+
+def _hidden(seen: str, pairs: Drafts) -> Iterator[str]:
+    """Each deepens the first visible test, where there is one."""
+    seen = seen or "TODO: the name of a visible check, or a sentence of the docstring"
+    marks = [f'deepens("{seen}")']
+    if not pairs:
+        todo = "TODO: say what should hold on inputs that nobody has seen."
+        fixtures = "student, reference, judge, draw"
+        yield _check("test_unseen_inputs", todo, [NOT_WRITTEN], marks, fixtures)
+    for number, (case, body) in enumerate(pairs):
+        yield _of(case, body, _weights(pairs)[number], marks)
+
+
+def _of(case: Case, body: Draft, weight: int, marks: list[str]) -> str:
+    """The check that a test became."""
+    was = " ".join(body.was.split()).replace("\\", "").replace('"', "'")
+    was = was if len(was) <= TITLE else f"{was[:TITLE].rstrip()}…"
+    title = f"TODO: say what should hold; cell {case.cell} has: {was}"
+    marks = [f"weight({weight})", *marks] if weight > 1 else marks
+    marks += ["conduct"] if body.is_conduct else []
+    return _check(_name(case), title, list(body.lines), marks)
+
+
+def _name(case: Case) -> str:
+    return f"test_cell_{case.cell}"
+
+
+def _weights(pairs: Drafts) -> list[int]:
+    """The tests' shares of the points, where they are small whole numbers."""
+    least = min((case.points for case, _ in pairs if case.points), default=None)
+    shares = [case.points / least if least else 1 for case, _ in pairs]
+    is_whole = all(share == int(share) and share <= MOST_WEIGHT for share in shares)
+    return [max(int(share), 1) if is_whole else 1 for share in shares]
+
+
+def _check(
+    name: str, title: str, lines: list[str], marks: list[str], fixtures: str = "student, judge"
+) -> str:
+    body = [f'"""{title}"""', *"\n".join(lines).split("\n")]
+    head = [*_marked(marks), f"def {name}(self, {fixtures}):"]
+    return "\n".join([*head, indent("\n".join(body), "    ")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +144,14 @@ class Written:
         paths: the files, in the course's folder.
         whole: how many tests became checks.
         open: how many are still to be written.
-        notes: what could not be carried over.
+        notes: what could not be carried over, in sentences.
     """
 
     assignment: Assignment
     paths: tuple[str, ...]
     whole: int
     open: int
-    notes: tuple[Note, ...]
+    notes: tuple[str, ...]
 
 
 def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -> Written:
@@ -67,9 +167,10 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
         UsageError: when the notebook cannot be read, or something is there already.
         CourseError: when the course's manifest is wrong.
     """
-    made = outline(READERS[system](path))
+    read = read_otter if system == "otter" else read_nbgrader
+    made = outline(read(path))
     if not made.exercises:
-        lines = "\n".join(f"  {note}" for note in made.notes)
+        lines = "\n".join(f"  {note}" for note in made.notes.lines())
         raise UsageError(f"Nothing in {path} can be made an exercise:\n{lines}")
     is_new = not (root / MANIFEST).is_file()
     if is_new and root.exists() and (not root.is_dir() or any(root.iterdir())):
@@ -81,7 +182,7 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
     manifest = empty if is_new else (root / MANIFEST).read_text("utf-8")
     points = {name: exercise.points for name, exercise in made.exercises.items()}
     manifest = with_assignment(manifest, id_, toml_text(title), points)
-    checks = check_files(made, id_)
+    (visible, hidden), whole = _check_files(made, id_)
     _require_no_cell_marks(made)
     new = Assignment(id_, title, tuple(Exercise(id_, *worth) for worth in points.items()))
     solution = OutputFile(f"{SOLUTIONS}/{id_}/{new.module}.py", _percent(made.cells))
@@ -90,8 +191,8 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
     files += [
         OutputFile(f"{SOLUTIONS}/{id_}/hints.toml", _hints(made)),
         OutputFile(f"{SOLUTIONS}/{id_}/misconceptions.toml", _misconceptions(made)),
-        OutputFile(f"{folder}/test_visible.py", checks.visible),
-        OutputFile(f"{folder}/test_hidden.py", checks.hidden),
+        OutputFile(f"{folder}/test_visible.py", visible),
+        OutputFile(f"{folder}/test_hidden.py", hidden),
     ]
     files.append(manifest_file)
     for taken in (SOLUTIONS, CHECKS, WORK):
@@ -99,7 +200,11 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
             raise UsageError(f"{root / taken / id_} is there already; nothing was written.")
     write_all(files, root)
     return Written(
-        new, tuple(file.path for file in files), checks.whole, checks.open, tuple(made.notes)
+        new,
+        tuple(file.path for file in files),
+        whole.count(True),
+        whole.count(False),
+        tuple(made.notes.lines()),
     )
 
 

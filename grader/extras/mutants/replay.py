@@ -121,11 +121,11 @@ def _end(number: int, frame: object) -> None:
     raise OutOfTime("out of time")
 
 
-def are_same(one: Sequence[Exchange], other: Sequence[Exchange]) -> bool:
+def are_same(first: Sequence[Exchange], second: Sequence[Exchange]) -> bool:
     """Whether the same was asked, and all that came back is the same."""
-    return len(one) == len(other) and all(
+    return len(first) == len(second) and all(
         asked == also and _are_same_replies(reply, another)
-        for (asked, reply), (also, another) in zip(one, other, strict=True)
+        for (asked, reply), (also, another) in zip(first, second, strict=True)
     )
 
 
@@ -168,10 +168,10 @@ def _differ(solution: HeardSession, other: HeardSession, requests: Sequence[Fram
     return False
 
 
-def _are_same_replies(one: Frame, other: Frame) -> bool:
-    if _told(one) != _told(other):
+def _are_same_replies(first: Frame, second: Frame) -> bool:
+    if _told(first) != _told(second):
         return False
-    return distance(_values(one), _values(other)) <= ATOL
+    return distance(_values(first), _values(second)) <= ATOL
 
 
 def _told(reply: Frame) -> str:

@@ -12,15 +12,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from grader.authoring.importing.records import (
+from grader.core.errors import UsageError
+from grader.extras.importing.nbgrader import (
     Case,
-    Imported,
     MarkedCode,
     Question,
     Reading,
     SourceCell,
 )
-from grader.core.errors import UsageError
 
 BOUNDARY = re.compile(r"#\s+(begin|end)\s+(question|prompt|solution|tests)\b", re.IGNORECASE)
 SETTINGS = re.compile(r"#\s+assignment\s+config\b", re.IGNORECASE)
@@ -69,7 +68,7 @@ class _Open:
         return str(self.settings.get("name", ""))
 
 
-def read_otter(path: Path) -> Imported:
+def read_otter(path: Path) -> Reading:
     """A notebook written for Otter Assign.
 
     Raises:
@@ -85,7 +84,7 @@ def read_otter(path: Path) -> Imported:
             "that has a solution in code. Is it the notebook that `otter assign` is given, in "
             "version 1 of its format or later?"
         )
-    return reading.found
+    return reading
 
 
 @dataclass(slots=True)
@@ -105,11 +104,11 @@ class _Reading(Reading):
         elif cell.kind == "raw" and SETTINGS.match(cell.text):
             for key in self._yaml(cell.number, cell.text):
                 advice = KEYS.get(str(key), "the kit has no such setting")
-                self.found.note(cell.number, f"the setting `{key}`: {advice}")
+                self.notes.add(cell.number, f"the setting `{key}`: {advice}")
         elif cell.kind == "raw":
-            self.found.note(cell.number, "a raw cell is left out")
+            self.notes.add(cell.number, "a raw cell is left out")
         elif cell.kind == "code" and IGNORED.match(cell.text):
-            self.found.note(cell.number, "the cell is marked to be ignored, and is left out")
+            self.notes.add(cell.number, "the cell is marked to be ignored, and is left out")
         elif self.question is None:
             self._given(cell)
         else:
@@ -119,18 +118,17 @@ class _Reading(Reading):
         lines = cell.text.split("\n")
         kept = [line for line in lines if cell.kind != "code" or not OWN_CALLS.match(line)]
         if len(kept) < len(lines):
-            self.found.note(cell.number, "lines that call otter itself are left out")
-        self.found.add_text(cell, "\n".join(kept))
+            self.notes.add(cell.number, "lines that call otter itself are left out")
+        self.add_text(cell, "\n".join(kept))
 
     def _cross(self, cell: SourceCell, is_begin: bool, block: str) -> None:
         """Enter or leave a question, or one of its parts."""
         question = self.question
         if block == "question":
-            if is_begin != (question is None):
-                what = "within another one" if is_begin else "without a `# BEGIN QUESTION`"
-                raise self.fault(
-                    cell.number, f"a question {'begins' if is_begin else 'ends'} {what}"
-                )
+            if is_begin and question is not None:
+                raise self.fault(cell.number, "a question begins within another one")
+            if not is_begin and question is None:
+                raise self.fault(cell.number, "a question ends without a `# BEGIN QUESTION`")
             if question is None:
                 self.question = _Open(cell.number, self._yaml(cell.number, cell.text))
             else:
@@ -148,23 +146,23 @@ class _Reading(Reading):
         elif block == "solution" and cell.kind == "code":
             question.code.append(self._marked(cell))
         elif block == "prompt" and not question.settings.get("manual"):
-            self.found.note(number, "the prompt is left out: a stub has its own gap")
+            self.notes.add(number, "the prompt is left out: a stub has its own gap")
         elif not block and not question.settings.get("manual"):
             self._given(cell)
         elif block == "solution" and not question.settings.get("manual"):
-            self.found.note(number, "a solution in words is left out")
+            self.notes.add(number, "a solution in words is left out")
 
     def _close(self, question: _Open) -> None:
         self.question = None
         cases, total = question.cases, question.settings.get("points")
         if question.settings.get("manual"):
             worth = "" if total is None else f" ({total} points)"
-            sentence = f"the question {question.name}{worth} is graded by hand; it is left out"
-            self.found.note(question.cell, sentence)
+            by_hand = f"the question {question.name}{worth} is graded by hand; it is left out"
+            self.notes.add(question.cell, by_hand)
             return
         if not question.code:
-            sentence = f"the question {question.name} has no solution in code; it is left out"
-            self.found.note(question.cell, sentence)
+            no_code = f"the question {question.name} has no solution in code; it is left out"
+            self.notes.add(question.cell, no_code)
             return
         if isinstance(total, dict):
             total = total.get("each", 1) * len(cases)
@@ -173,9 +171,7 @@ class _Reading(Reading):
             for case, share in zip(cases, self._points(question, total), strict=True)
         ]
         whole = Fraction(0) if isinstance(total, list) else self._number(question.cell, total, 1)
-        self.found.parts.append(
-            Question(question.cell, tuple(question.code), tuple(cases), points=whole)
-        )
+        self.parts.append(Question(question.cell, tuple(question.code), tuple(cases), points=whole))
 
     def _points(self, question: _Open, total: Any) -> list[Fraction]:
         """What each test is worth: its own points, else an equal part of what is left."""
@@ -184,28 +180,25 @@ class _Reading(Reading):
             if len(total) != count:
                 sentence = f"`points` has {len(total)} entries, and there are {count} tests"
                 raise self.fault(question.cell, sentence)
-            return [self._number(question.cell, one, 0) for one in total]
-        own = [case.points if case.points >= 0 else None for case in question.cases]
-        known = sum((points for points in own if points is not None), Fraction(0))
-        open_ = own.count(None)
-        if total is None and known:
-            left = Fraction(0)
-        else:
-            left = max(self._number(question.cell, total, 1) - known, Fraction(0))
-        return [left / open_ if points is None else points for points in own]
+            return [self._number(question.cell, points, 0) for points in total]
+        points = [case.points for case in question.cases]
+        known = sum((number for number in points if number >= 0), Fraction(0))
+        total = 0 if total is None and known else total
+        left = max(self._number(question.cell, total, 1) - known, Fraction(0))
+        return [left / points.count(Fraction(-1)) if n < 0 else n for n in points]
 
     def _case(self, question: _Open, cell: SourceCell) -> Case:
         """A test; points of -1 stand for none of its own."""
         settings: Mapping[str, Any] = {}
         text = cell.text
-        if found := TEST_SETTINGS.match(text):
-            settings = self._yaml(cell.number, found["body"])
-            text = text[found.end() :].lstrip("\n")
+        if match := TEST_SETTINGS.match(text):
+            settings = self._yaml(cell.number, match["body"])
+            text = text[match.end() :].lstrip("\n")
         is_hidden = bool(HIDDEN.match(cell.text.lstrip().partition("\n")[0]))
         for key in ("success_message", "failure_message"):
             if settings.get(key):
                 sentence = f"the {key} {str(settings[key])!r}: write it into the check's title"
-                self.found.note(cell.number, sentence)
+                self.notes.add(cell.number, sentence)
         lines = [line for line in text.split("\n") if not IGNORED_LINE.search(line)]
         text = "\n".join(line for line in lines if not HIDDEN.fullmatch(line.strip()))
         return Case(
@@ -221,13 +214,12 @@ class _Reading(Reading):
         kept: list[str] = []
         solution: set[int] = set()
         is_solution = is_prompt = False
-        text = self.found.without_magics(cell.number, cell.text.strip("\n"))
+        text = self.without_magics(cell.number, cell.text.strip("\n"))
         for line in text.split("\n"):
             if BEGIN.search(line) or END.search(line):
                 if is_solution == bool(BEGIN.search(line)):
-                    raise self.fault(
-                        cell.number, "`# BEGIN SOLUTION` and `# END SOLUTION` do not pair"
-                    )
+                    unpaired = "`# BEGIN SOLUTION` and `# END SOLUTION` do not pair"
+                    raise self.fault(cell.number, unpaired)
                 is_solution = not is_solution
             elif is_prompt or BEGIN_PROMPT.match(line):
                 is_prompt = not END_PROMPT.search(line)
@@ -235,7 +227,7 @@ class _Reading(Reading):
                     _put_above(line, kept, solution)
             elif SEED.search(line):
                 advice = KEYS["seed"]
-                self.found.note(cell.number, f"`{line.strip()}` is left out: {advice}")
+                self.notes.add(cell.number, f"`{line.strip()}` is left out: {advice}")
             elif not IGNORED_LINE.search(line):
                 single = LINE.match(line)
                 kept.append(single["code"] if single else line)
@@ -245,7 +237,7 @@ class _Reading(Reading):
             raise self.fault(cell.number, "`# BEGIN SOLUTION` has no `# END SOLUTION`")
         if not solution:
             sentence = "no line is marked as the solution; all of the cell is taken for it"
-            self.found.note(cell.number, sentence)
+            self.notes.add(cell.number, sentence)
             solution.update(range(1, len(kept) + 1))
         return MarkedCode(cell.number, "\n".join(kept), frozenset(solution))
 

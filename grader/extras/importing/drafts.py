@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from grader.authoring.importing.records import Case
+from grader.extras.importing.nbgrader import Case
 
 MODULES = ("math", "torch")
 """What an expected value may be computed with; a check's file imports what it uses."""
@@ -165,12 +165,9 @@ def _value_shown(text: str) -> ast.expr | None:
         value = ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
         return None
-    if (
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Name)
-        and value.func.id == "tensor"
-    ):
-        value.func = ast.Attribute(ast.Name("torch"), "tensor")
+    match value:
+        case ast.Call(func=ast.Name(id="tensor")):
+            value.func = ast.Attribute(ast.Name("torch"), "tensor")
     return value
 
 
@@ -198,18 +195,17 @@ class _Writer:
 
     def statement(self, node: ast.stmt) -> list[str] | None:
         """A statement in terms of `student` and `judge`; None where that is not plain."""
-        if isinstance(node, ast.Assert):
-            return self._judged(node.test)
-        if isinstance(node, ast.Assign):
-            return self._assigned(node)
-        if isinstance(node, ast.Import):
-            is_known = all(alias.name in MODULES and not alias.asname for alias in node.names)
-            return [] if is_known else None
-        if isinstance(node, ast.Expr):
-            value = node.value
-            is_print = isinstance(value, ast.Call) and ast.unparse(value.func) == "print"
-            return [] if is_print or isinstance(value, ast.Constant) else None
-        return [] if isinstance(node, ast.Pass) else None
+        match node:
+            case ast.Assert(test=test):
+                return self._judged(test)
+            case ast.Assign():
+                return self._assigned(node)
+            case ast.Import(names=names):
+                is_known = all(alias.name in MODULES and not alias.asname for alias in names)
+                return [] if is_known else None
+            case ast.Expr(value=ast.Constant() | ast.Call(func=ast.Name(id="print"))) | ast.Pass():
+                return []
+        return None
 
     def _assigned(self, node: ast.Assign) -> list[str] | None:
         (target, *others), value = node.targets, node.value
@@ -233,18 +229,16 @@ class _Writer:
             parts = [self._judged(value) for value in test.values]
             return None if None in parts else [line for part in parts for line in part or ()]
         test = _bare(test)
-        if isinstance(test, ast.Compare) and len(test.ops) == 1:
-            left, right = test.left, test.comparators[0]
-            if isinstance(test.ops[0], ast.Eq):
+        match test:
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
                 return self._equal(left, right) or self._equal(right, left)
-            if isinstance(test.ops[0], ast.Lt | ast.LtE):
+            case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE()], comparators=[right]):
                 return self._near(left, right)
-        if isinstance(test, ast.Call) and _last_name(test.func) in CLOSE and len(test.args) == 2:
-            tolerances = [keyword for keyword in test.keywords if keyword.arg in TOLERANCES]
-            if len(tolerances) == len(test.keywords) <= 1:
-                atol = tolerances[0].value if tolerances else None
-                left, right = test.args
-                return self._line(left, right, atol) or self._line(right, left, atol)
+            case ast.Call(func=func, args=[left, right]) if _last_name(func) in CLOSE:
+                tolerances = [keyword for keyword in test.keywords if keyword.arg in TOLERANCES]
+                if len(tolerances) == len(test.keywords) <= 1:
+                    atol = tolerances[0].value if tolerances else None
+                    return self._line(left, right, atol) or self._line(right, left, atol)
         return None
 
     def _equal(self, actual: ast.expr, expected: ast.expr) -> list[str] | None:
@@ -268,14 +262,11 @@ class _Writer:
 
     def _near(self, left: ast.expr, right: ast.expr) -> list[str] | None:
         """`abs(f(1) - 2) < 0.1`."""
-        is_abs = (
-            isinstance(left, ast.Call) and _last_name(left.func) == "abs" and len(left.args) == 1
-        )
-        inner = left.args[0] if is_abs and isinstance(left, ast.Call) else None
-        if not isinstance(inner, ast.BinOp) or not isinstance(inner.op, ast.Sub):
-            return None
-        one, other = inner.left, inner.right
-        return self._line(one, other, right) or self._line(other, one, right)
+        match left:
+            case ast.Call(func=func, args=[ast.BinOp(left=first, op=ast.Sub(), right=second)]):
+                if _last_name(func) == "abs":
+                    return self._line(first, second, right) or self._line(second, first, right)
+        return None
 
     def _line(
         self, actual: ast.expr, expected: ast.expr, atol: ast.expr | None
@@ -310,16 +301,13 @@ class _Writer:
             target = f'"{name}"'
         else:
             return None
-        arguments = [self._argument(argument) for argument in node.args]
-        arguments += [
-            None if keyword.arg is None or value is None else f"{keyword.arg}={value}"
-            for keyword in node.keywords
-            for value in (self._argument(keyword.value),)
-        ]
-        given = [argument for argument in arguments if argument is not None]
-        if len(given) < len(arguments):
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        names = [*([""] * len(node.args)), *(k.arg and f"{k.arg}=" for k in node.keywords)]
+        given = [self._argument(value) for value in values]
+        if None in given or None in names:
             return None
-        return f"student.call({', '.join([target, *given])}).value"
+        arguments = [f"{name}{value}" for name, value in zip(names, given, strict=True)]
+        return f"student.call({', '.join([target, *arguments])}).value"
 
     def _kind(self, node: ast.Name) -> str:
         return "" if node.id in self.plain else self.names.get(node.id, "")
@@ -332,10 +320,9 @@ class _Writer:
         parts = list(ast.walk(node))
         bound = {n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         allowed = {*MODULES, *self.plain, *bound, *vars(builtins)} - {*self.received, *UNFIT}
-        own = self.names.keys() - self.plain
         used = _names(node)
         has_star = any(isinstance(part, ast.Starred) for part in parts)
-        return used <= allowed and not used & own and not has_star
+        return used <= allowed - (self.names.keys() - self.plain) and not has_star
 
 
 def _names(node: ast.AST) -> set[str]:
@@ -344,17 +331,11 @@ def _names(node: ast.AST) -> set[str]:
 
 def _bare(test: ast.expr) -> ast.expr:
     """A condition without `bool(…)`, `all(…)`, `.all()` and `.item()` around it."""
-    while isinstance(test, ast.Call):
-        if (
-            isinstance(test.func, ast.Name)
-            and test.func.id in ("bool", "all")
-            and len(test.args) == 1
-        ):
-            test = test.args[0]
-        elif isinstance(test.func, ast.Attribute) and test.func.attr in ("all", "item"):
-            test = test.func.value
-        else:
-            break
+    match test:
+        case ast.Call(func=ast.Name(id="bool" | "all"), args=[inner]):
+            return _bare(inner)
+        case ast.Call(func=ast.Attribute(attr="all" | "item", value=inner)):
+            return _bare(inner)
     return test
 
 

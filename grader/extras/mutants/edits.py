@@ -1,8 +1,4 @@
-"""Mechanical wrong answers: small edits of a solution's regions, whether they make sense or not.
-
-`mutants` walks over the syntax tree of a solution; each function below it, named for what it
-changes, yields what may stand in place of one node.
-"""
+"""Mechanical wrong answers: small edits of a solution's regions, whether they make sense or not."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -11,8 +7,8 @@ from dataclasses import dataclass, field
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
-from grader.authoring.names_in_scope import SIZE, TENSOR, TRUTH, Names
 from grader.course.course import Course, Exercise
+from grader.extras.mutants.names import SIZE, TENSOR, TRUTH, Names
 from grader.release.solution_cells import REGION, Solution, read_solution
 
 SYMMETRIC = ("transpose", "swapaxes", "dot")
@@ -67,6 +63,10 @@ OTHER_COMPARISON: dict[type[cst.BaseCompOp], tuple[str, ...]] = {
 ATOMS = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Float)
 
 
+Key = tuple[str, str, str]
+"""The exercise of a mutant, the lines that are changed and what they become, as files list it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """An edit of a solution.
@@ -87,6 +87,11 @@ class Mutant:
     new: str
     text: str
 
+    @property
+    def key(self) -> Key:
+        """What it is listed by."""
+        return self.exercise, self.old, self.new
+
 
 def mutants(course: Course, exercise: Exercise) -> list[Mutant]:
     """The mutants of an exercise's solution, in the order of its lines.
@@ -96,12 +101,12 @@ def mutants(course: Course, exercise: Exercise) -> list[Mutant]:
     """
     path = course.paths(course.by_id[exercise.assignment]).solution
     solution = read_solution(course.by_id[exercise.assignment], path)
-    data, said = solution.text.encode(), ast.dump(ast.parse(solution.text))
+    data, syntax = solution.text.encode(), ast.dump(ast.parse(solution.text))
     made: dict[bytes, Mutant] = {}
     for start, end, replacement in sorted(_edits(data, _regions(solution, exercise))):
         new = replacement.encode()
         text = data[:start] + new + data[end:]
-        if text not in made and _says_another(text, said):
+        if text not in made and _says_another(text, syntax):
             made[text] = Mutant(
                 exercise.id,
                 course.inner(path),
@@ -119,9 +124,9 @@ def _regions(solution: Solution, exercise: Exercise) -> list[tuple[int, int]]:
     for cell in solution.cells:
         if cell.exercise == exercise.name:
             start = solution.text.index(cell.text)
-            for found in REGION.finditer(cell.text):
-                before = solution.text[: start + found.start("body")].encode()
-                regions.append((len(before), len(before) + len(found["body"].encode())))
+            for match in REGION.finditer(cell.text):
+                before = solution.text[: start + match.start("body")].encode()
+                regions.append((len(before), len(before) + len(match["body"].encode())))
     return regions
 
 
@@ -131,10 +136,10 @@ def _lines(text: bytes, start: int, end: int) -> str:
     return " ".join(text[first:last].decode().split())
 
 
-def _says_another(text: bytes, said: str) -> bool:
+def _says_another(text: bytes, syntax: str) -> bool:
     """Whether a text is Python, and does not say the same as the solution."""
     try:
-        return ast.dump(ast.parse(text)) != said
+        return ast.dump(ast.parse(text)) != syntax
     except SyntaxError:
         return False
 
@@ -331,11 +336,11 @@ def _calls(editor: _Editor, node: cst.Call) -> Iterator[str]:
         yield f"{function}({joined}, bias=False)"
     if name == "ModuleList":
         yield f"list({joined})"
-    for index, (arg, one) in enumerate(zip(node.args, args, strict=True)):
+    for index, (arg, code) in enumerate(zip(node.args, args, strict=True)):
         if arg.keyword:
             yield f"{function}({', '.join(args[:index] + args[index + 1 :])})"
         elif index and not node.args[index - 1].keyword and name not in SYMMETRIC:
-            exchanged = [*args[: index - 1], one, args[index - 1], *args[index + 1 :]]
+            exchanged = [*args[: index - 1], code, args[index - 1], *args[index + 1 :]]
             yield f"{function}({', '.join(exchanged)})"
 
 

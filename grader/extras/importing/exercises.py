@@ -1,0 +1,366 @@
+"""Makes an assignment of a notebook: exercises of code in which lines are marked as the solution.
+
+A solution region stands inside a function, below its docstring, so that students keep what they are
+to write; a constant's region is its whole definition.
+"""
+
+import ast
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from grader.extras.importing.drafts import names_in
+from grader.extras.importing.nbgrader import Case, MarkedCode, Notes, Question, Reading, Text
+from grader.release.solution_cells import BEGIN, END, REGION
+
+READERS = ("open", "read_csv", "read_table", "read_excel", "loadtxt", "genfromtxt", "load")
+"""Functions that read the file that their first argument names."""
+
+Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+Lines = tuple[int, int]
+"""The first and the last line of a region, counted from 1."""
+
+
+@dataclass(slots=True)
+class NewExercise:
+    """An exercise to be written into a course; without a name, code that is given.
+
+    Args:
+        text: its cell, with solution regions.
+        name: what students define.
+        kind: "function", "class" or "constant".
+        cases: its tests.
+        unasked: what it is worth besides its tests.
+    """
+
+    text: str
+    name: str = ""
+    kind: str = ""
+    cases: list[Case] = field(default_factory=list)
+    unasked: Fraction = Fraction(0)
+
+    @property
+    def exact_points(self) -> Fraction:
+        """What the notebook says it is worth."""
+        return sum((case.points for case in self.cases), self.unasked)
+
+    @property
+    def points(self) -> float:
+        """The same as a whole or half number."""
+        doubled = round(self.exact_points * 2)
+        return doubled // 2 if doubled % 2 == 0 else doubled / 2
+
+
+@dataclass(slots=True)
+class Outline:
+    """An assignment to be written.
+
+    Args:
+        title: the notebook's first heading, "" where it has none.
+        cells: kind ("markdown" or "code"), text, and the exercise's name or "".
+        exercises: by name, in order.
+        given: the names that the rest of its code defines: "function", "class" or "constant".
+        notes: what could not be carried over.
+    """
+
+    title: str
+    notes: Notes
+    cells: list[tuple[str, str, str]] = field(default_factory=list)
+    exercises: dict[str, NewExercise] = field(default_factory=dict)
+    given: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """All that a student's file defines, with its kind."""
+        return {**self.given, **{name: e.kind for name, e in self.exercises.items()}}
+
+
+def outline(reading: Reading) -> Outline:
+    """The assignment that a notebook is."""
+    made, places = Outline(reading.title, reading.notes), dict[str, int]()
+    for part in reading.parts:
+        if isinstance(part, Question):
+            _add_question(made, part, places)
+        elif part.kind == "markdown":
+            made.cells.append(("markdown", part.text, ""))
+        elif (tree := made.notes.parsed(part.cell, part.text)) is not None:
+            _add_given(made, part, tree)
+    for exercise in made.exercises.values():
+        if exercise.exact_points != Fraction(exercise.points):
+            exact = f"{float(exercise.exact_points):g}"
+            become = f"{exercise.name}: {exact} points become {exercise.points}"
+            made.notes.add(places[exercise.name], become)
+    return made
+
+
+def _add_given(made: Outline, part: Text, tree: ast.Module) -> None:
+    made.given.update(_defined(tree))
+    made.notes.add(part.cell, *_needs(tree))
+    made.cells.append(("code", part.text, ""))
+
+
+def _add_question(made: Outline, question: Question, places: dict[str, int]) -> None:
+    """Add a question's exercises; each of its tests goes to the last one that it mentions."""
+    asked = set[str]().union(*(names_in(case.text) for case in question.cases))
+    exercises: list[NewExercise] = []
+    for code in question.code:
+        for piece in list(split(code, asked, made.notes)):
+            with suppress(SyntaxError):
+                made.notes.add(code.cell, *_needs(ast.parse(piece.text)))
+            if piece.name in made.exercises:
+                already = f"{piece.name} is an exercise already; this one is left out"
+                made.notes.add(code.cell, already)
+                continue
+            made.cells.append(("code", piece.text, piece.name))
+            if piece.name:
+                exercises.append(piece)
+                made.exercises[piece.name], places[piece.name] = piece, code.cell
+            else:
+                made.given.update(_defined(ast.parse(piece.text)))
+    if not exercises:
+        none = "no function, class or constant in it can be an exercise"
+        made.notes.add(question.cell, none)
+        for case in question.cases:
+            made.notes.add(case.cell, "the tests of what is left out are left out, too")
+        return
+    exercises[-1].unasked = Fraction(0) if question.cases else question.points
+    for case in question.cases:
+        mentioned = names_in(case.text)
+        candidates = [e for e in exercises if e.name in mentioned]
+        candidates = candidates or [e for e in made.exercises.values() if e.name in mentioned]
+        (candidates or exercises)[-1].cases.append(case)
+    for exercise in exercises:
+        if not exercise.exact_points:
+            worthless = f"{exercise.name} is worth 0 points, because no test is worth any"
+            made.notes.add(question.cell, worthless)
+
+
+def _defined(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The names that given code defines, with their kinds."""
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef(name=name):
+                yield name, "function"
+            case ast.ClassDef(name=name):
+                yield name, "class"
+            case ast.Assign(targets=targets):
+                yield from ((t.id, "constant") for t in targets if isinstance(t, ast.Name))
+
+
+def _needs(tree: ast.Module) -> Iterator[str]:
+    """What code needs that the kit does not bring: packages, files."""
+    for node in ast.walk(tree):
+        names: list[str] = []
+        match node:
+            case ast.Import(names=aliases):
+                names = [alias.name for alias in aliases]
+            case ast.ImportFrom(module=module, level=0):
+                names = [module or ""]
+            case ast.Call(func=function, args=[ast.Constant(value=value), *_]):
+                if ast.unparse(function).rpartition(".")[2] in READERS:
+                    yield f"it reads {value!r}: student code has no such file when it is graded"
+        for name in names:
+            if name.partition(".")[0] not in {*sys.stdlib_module_names, "torch"}:
+                yield f'it imports {name}: `packages = ["{name}"]` under [limits] in course.toml'
+
+
+# Exercises of a cell.
+
+
+def split(code: MarkedCode, asked: Collection[str], notes: Notes) -> Iterator[NewExercise]:
+    """The exercises of a cell, and its given code, in order.
+
+    Args:
+        asked: the names that tests mention: of several constants in a row, one of these is the
+            exercise.
+        notes: receives what could not be carried over.
+    """
+    lines, tree = code.text.split("\n"), notes.parsed(code.cell, code.text)
+    for chunk in _chunks(tree, lines, code.solution) if tree is not None else ():
+        piece = _piece(chunk, lines, code, asked, notes)
+        if piece is not None:
+            yield piece
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """Statements that stand together: a definition, or others in a row of which all are alike."""
+
+    first: int
+    last: int
+    is_solution: bool
+    nodes: list[ast.stmt]
+
+    @property
+    def definition(self) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None:
+        """The function or class that is the solution; None for other statements."""
+        node = self.nodes[0]
+        return node if isinstance(node, Definition) and self.is_solution else None
+
+
+def _chunks(tree: ast.Module, lines: list[str], solution: frozenset[int]) -> list[_Chunk]:
+    """The statements of a cell, with the comments above each; those that are alike together."""
+    chunks: list[_Chunk] = []
+    before = 0
+    for node in tree.body:
+        last = node.end_lineno or node.lineno
+        # What a solution imports tells nothing, and tests or other cells may need it.
+        is_import = isinstance(node, ast.Import | ast.ImportFrom)
+        is_solution = not is_import and not solution.isdisjoint(range(_start(node), last + 1))
+        chunk = _Chunk(before + 1, last, is_solution, [node])
+        before = last
+        joins = chunks and not chunk.definition and not chunks[-1].definition
+        if joins and chunks[-1].is_solution == is_solution:
+            chunks[-1].last, chunks[-1].nodes = last, [*chunks[-1].nodes, node]
+        else:
+            chunks.append(chunk)
+    if chunks and before < len(lines):
+        chunks[-1].last = len(lines)
+    return chunks
+
+
+def _start(node: ast.stmt) -> int:
+    """The first line of a statement, its decorators included."""
+    decorators = node.decorator_list if isinstance(node, Definition) else []
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _piece(
+    chunk: _Chunk, lines: list[str], code: MarkedCode, asked: Collection[str], notes: Notes
+) -> NewExercise | None:
+    """An exercise or given code; None, with a note, where it can be neither."""
+    numbers = range(chunk.first, chunk.last + 1)
+    outside = [n for n in numbers if n not in code.solution or n >= _start(chunk.nodes[0])]
+    node = chunk.definition
+    if not chunk.is_solution:
+        text = _joined(lines, outside, ())
+        return NewExercise(text) if text else None
+    if node is None:
+        return _constant(chunk, lines, code, asked, notes)
+    seen: list[str] = []
+    regions = list(_regions(node, code.solution, lines, seen))
+    notes.add(code.cell, *(f"{node.name}: {note}" for note in seen))
+    if not regions:
+        notes.add(code.cell, f"{node.name} has nothing to write in it; it is left out")
+        return None
+    text = _joined(lines, outside, regions)
+    try:
+        ast.parse(REGION.sub(lambda match: f"{match['indent']}pass", text))
+    except SyntaxError:
+        partial = "the marked lines are no whole statements; its whole body is the gap"
+        notes.add(code.cell, f"{node.name}: {partial}")
+        everything = frozenset(range(1, len(lines) + 1))
+        text = _joined(lines, outside, list(_regions(node, everything, lines, [])))
+    if not ast.get_docstring(node):
+        missing = f"{node.name} has no docstring; write one that says what is asked"
+        notes.add(code.cell, missing)
+    return NewExercise(text, node.name, "class" if isinstance(node, ast.ClassDef) else "function")
+
+
+def _constant(
+    chunk: _Chunk, lines: list[str], code: MarkedCode, asked: Collection[str], notes: Notes
+) -> NewExercise | None:
+    """The exercise of statements that define no function: one of the names that they set."""
+    names = [name for node in chunk.nodes for name in _names_set(node)]
+    if not names:
+        first = lines[_start(chunk.nodes[0]) - 1].strip()
+        wanted = "a solution defines a function, a class or a constant"
+        notes.add(code.cell, f"`{first}` is left out: {wanted}")
+        return None
+    name = next((name for name in reversed(names) if name in asked), names[-1])
+    others = ", ".join(dict.fromkeys(other for other in names if other != name))
+    if others:
+        notes.add(code.cell, f"{name} is the exercise; {others} beside it is not judged")
+    numbers = [n for n in range(chunk.first, chunk.last + 1) if lines[n - 1].strip()]
+    text = _joined(lines, numbers, [(numbers[0], numbers[-1])], f"set {name}.")
+    return NewExercise(text, name, "constant")
+
+
+def _names_set(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement at the top of a cell assigns."""
+    targets: Sequence[ast.expr] = ()
+    match node:
+        case ast.Assign(targets=targets):
+            pass
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            targets = (target,)
+    for part in (part for target in targets for part in ast.walk(target)):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            yield part.id
+
+
+def _regions(
+    node: ast.stmt, solution: frozenset[int], lines: list[str], notes: list[str]
+) -> Iterator[Lines]:
+    """The regions of a definition: of each function what is marked, below its docstring."""
+    if isinstance(node, ast.ClassDef):
+        for part in node.body:
+            if isinstance(part, Definition):
+                yield from _regions(part, solution, lines, notes)
+            elif not solution.isdisjoint(_lines_of(part)) and not _is_docstring(part):
+                notes.append(f"students see line {part.lineno}, which stands in no method")
+        return
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    body = [part for part in node.body if not _is_docstring(part)]
+    if not body or body[0].lineno == node.lineno:
+        if not solution.isdisjoint(_lines_of(node)):
+            notes.append("students see a function in one line, which has no room for a gap")
+        return
+    last = node.end_lineno or node.lineno
+    if node.lineno in solution:
+        is_super = isinstance(body[0], ast.Expr) and ast.unparse(body[0]).startswith("super(")
+        first = body[1 if is_super and len(body) > 1 else 0]
+        position = node.body.index(first)
+        before = node.body[position - 1].end_lineno or 0
+        yield before + 1 if position else first.lineno, last
+        return
+    marked = {n for n in range(body[0].lineno, last + 1) if n in solution}
+    for inner in ast.walk(node):
+        is_simple = isinstance(inner, ast.stmt) and not hasattr(inner, "body")
+        if is_simple and not marked.isdisjoint(_lines_of(inner)):
+            marked.update(_lines_of(inner))
+    # Empty lines between marked ones do not part them.
+    numbers = [n for n in sorted(marked) if lines[n - 1].strip()]
+    while numbers:
+        start = end = numbers.pop(0)
+        while numbers and all(not lines[n - 1].strip() for n in range(end + 1, numbers[0])):
+            end = numbers.pop(0)
+        yield start, end
+
+
+def _lines_of(node: ast.AST) -> range:
+    assert isinstance(node, ast.stmt)
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _joined(
+    lines: list[str],
+    numbers: Collection[int],
+    regions: Collection[Lines],
+    todo: str = "write this.",
+) -> str:
+    """Some lines of a cell with markers around the regions, and a TODO above where none stands."""
+    starts, ends = {first for first, _ in regions}, {last for _, last in regions}
+    inside = {n for first, last in regions for n in range(first, last + 1)}
+    has_todo = any("TODO" in lines[n - 1] for n in numbers if n not in inside)
+    made: list[str] = []
+    margin = ""
+    for number in numbers:
+        line = lines[number - 1]
+        if number in starts:
+            last = next(last for first, last in regions if first == number)
+            body = [lines[n - 1] for n in range(number, last + 1) if lines[n - 1].strip()]
+            margin = min((text[: len(text) - len(text.lstrip())] for text in body), key=len)
+            made += [] if has_todo else [f"{margin}# TODO: {todo}"]
+            made.append(margin + BEGIN)
+        made.append(line)
+        if number in ends:
+            made.append(margin + END)
+    return "\n".join(made).strip("\n")

@@ -1,0 +1,1 @@
+"""Mechanical wrong answers that checks are tried with: `grader mutate`."""
