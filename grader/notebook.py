@@ -40,7 +40,6 @@ from grader.course.course import (
 from grader.judging.outcomes import shown_checks
 from grader.judging.picture_layout import first_difference
 from grader.judging.results import points
-from grader.judging.shown_views import shown_when_solved
 from grader.judging.submission_grader import (
     VISIBLE_CHECKS,
     Scope,
@@ -48,7 +47,7 @@ from grader.judging.submission_grader import (
     grade,
     visible_grader,
 )
-from grader.judging.views import load_predictions
+from grader.judging.views import load_predictions, shown_when_solved
 from grader.progress.other_ways import styles_of
 from grader.progress.predictions import answers
 from grader.sandbox.loader import Loader

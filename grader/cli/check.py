@@ -69,8 +69,8 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         from grader.cli.shown_views import print_new_views
         from grader.cli.view import View, console
         from grader.judging.results import to_json
-        from grader.judging.shown_views import shown_solved, shown_when_solved
         from grader.judging.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
+        from grader.judging.views import shown_solved, shown_when_solved
 
     # The copy's own work is what `grader status` reports.
     is_own = options.submission is None and not options.as_graded

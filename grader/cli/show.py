@@ -67,9 +67,8 @@ def _results(course: Course, options: ShowOptions) -> tuple[ViewResult, ...]:
     from grader.sessions.launchers import early_launcher
 
     launcher = early_launcher()  # a fork of this process, while nothing is loaded in it
-    from grader.judging.shown_views import own_text, run_views
     from grader.judging.submission_grader import visible_grader
-    from grader.judging.views import load_views
+    from grader.judging.views import load_views, run_views
     from grader.sessions.child import ChildSession
 
     progress = read_progress(course, Memory(course.root))
@@ -77,7 +76,7 @@ def _results(course: Course, options: ShowOptions) -> tuple[ViewResult, ...]:
     with closing(ChildSession(launcher, work, course.limits, owns_launcher=True)) as session:
         views = load_views(course, course.exercises)
         chosen = _chosen(progress, views, options.target)
-        text = own_text(views)
+        text = views.own_text
         if options.text is not None:
             text = _asked_text(views, chosen, options.text)
         ids = [one.exercise.id for one in chosen]

@@ -11,7 +11,6 @@ from grader.cli.view import broken, indented
 from grader.core.language import _
 from grader.core.views import ViewResult
 from grader.course.course import Course
-from grader.judging.view_words import NOT_SOLVED, look_words, setting_words
 
 MOST_MAPS = 4
 """With more heat maps than these, not every state is shown."""
@@ -33,13 +32,14 @@ def print_view(out: Console, result: ViewResult, *, is_whole: bool = True) -> No
             out.print(indented(Text(sentence, style="yellow"), 2))
         return
     if not result.is_solved:
-        out.print(indented(Text(_(NOT_SOLVED), style="yellow"), 2))
+        sentence = _("Not solved yet: this is what your code gives now.")
+        out.print(indented(Text(sentence, style="yellow"), 2))
     for state in _shown(result) if is_whole else [result.first]:
         if result.sliders:
-            out.print(indented(Text(setting_words(result, state), style="bold"), 2))
+            out.print(indented(Text(result.setting_words(state), style="bold"), 2))
         for line in render_maps(result, state, out, 2):
             out.print(Text("  ").append_text(line), soft_wrap=True)
-    for words in (look_words(result), result.ask):
+    for words in (result.look_words, result.ask):
         out.print(indented(Text(words), 2))
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from math import prod
 
+from grader.core.language import _, listed
 from grader.core.records import Axis, Number, Rows
 
 
@@ -72,3 +73,15 @@ class ViewResult:
             slider.values[state // prod(sizes[place + 1 :]) % len(slider.values)]
             for place, slider in enumerate(self.sliders)
         )
+
+    def setting_words(self, state: int) -> str:
+        """What can be moved, and where it is, like “p = 0.5”."""
+        pairs = zip(self.sliders, self.setting(state), strict=True)
+        return listed(f"{slider.name} = {value}" for slider, value in pairs)
+
+    @property
+    def look_words(self) -> str:
+        """What to look for; of work that is not solved, what holds once it is."""
+        if self.is_solved:
+            return self.look
+        return _("Once it is solved: {look}").format(look=self.look)

@@ -16,22 +16,13 @@ all the same, it runs from its start, in a process that was asked nothing for it
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-from msgspec import msgpack
-
-from grader.core.kept import found, keep
-from grader.core.records import Visibility
-from grader.course.course import Exercise, Limits
-from grader.course.outcome_parts import everything_of
-from grader.judging.diagnosis import Recalled, fingerprint
-from grader.judging.fixtures import CheckEnvironment
-from grader.judging.run import Check, CheckRecord
+from grader.course.course import Limits
 from grader.sandbox.stream import Raw
-from grader.sandbox.wire import Frame, Packer, Unpacker
+from grader.sandbox.wire import Frame
 from grader.sessions.answers import Answers
 from grader.sessions.base import AsksOtherwise, OwnFrame, Session
 from grader.sessions.child import ChildSession
@@ -226,87 +217,3 @@ class AnswerCacheSession(Session):
     def close(self) -> None:
         """Close the child session."""
         self.inner.close()
-
-
-KIND = "answers"
-MOST_KEPT = 1024
-"""Files that are kept: an exercise of a class has two."""
-
-
-@dataclass(slots=True)
-class KeptAnswers:
-    """What the answer cache of a run has from earlier ones, and leaves to later ones.
-
-    Args:
-        environment: what checks are called with.
-        answers: the answer cache.
-        known: the exercises that were looked for, and the parts of them for which there is a file.
-    """
-
-    environment: CheckEnvironment
-    answers: AnswerCache
-    known: dict[tuple[str, ...], bool] = field(default_factory=dict)
-
-    def recall(self, exercise: Exercise, checks: Iterable[Check]) -> None:
-        """Have the answer cache know what was kept of an exercise's checks."""
-        for part in _parts(checks):
-            name = tuple(check.id for check in part)
-            if name not in self.known:
-                content = found(KIND, self._depends_on(exercise, part))
-                self.known[name] = content is not None
-                if content is not None:
-                    read_answers(content, part, self.answers)
-
-    def keep(self, exercise: Exercise, checks: Iterable[Check]) -> None:
-        """Keep what is known of the checks of an exercise that a submission has right."""
-        for part in _parts(checks):
-            name = tuple(check.id for check in part)
-            if not self.known.get(name, False):
-                self.known[name] = True
-                content = written_answers(part, self.answers)
-                keep(KIND, self._depends_on(exercise, part), content, most=MOST_KEPT)
-
-    def _depends_on(self, exercise: Exercise, checks: tuple[Check, ...]) -> object:
-        course, seed = self.environment.course, self.environment.seed
-        is_drawn = checks[0].visibility is Visibility.HIDDEN
-        return [
-            [check.id for check in checks],
-            seed if is_drawn else "",
-            torch.backends.cpu.get_cpu_capability(),
-            everything_of(course, course.by_id[exercise.assignment]),
-        ]
-
-
-def _parts(checks: Iterable[Check]) -> Iterator[tuple[Check, ...]]:
-    """The visible checks and the hidden ones, as far as there are some."""
-    checks = tuple(checks)
-    for visibility in Visibility:
-        if part := tuple(check for check in checks if check.visibility is visibility):
-            yield part
-
-
-_Entry = tuple[int, str, Way, Any, bytes, frozenset[str], bool]
-"""The check's place, how it is asked, a way to pass, what is judged then and what is known besides."""
-
-
-def written_answers(checks: Iterable[Check], answers: AnswerCache) -> bytes:
-    """The replies by which checks pass as bytes, with what a mistake is recognised by."""
-    entries = []
-    for number, check in enumerate(checks):
-        for asked, ways in answers.ways.get(check.id, {}).items():
-            for way, record in ways.items():
-                packer = Packer()
-                judged = packer.pack([fingerprint(value) for value in record.judged])
-                known = packer.payload(), record.not_taken, record.is_drawn
-                entries.append((number, asked, way, judged, *known))
-    return msgpack.encode(entries)
-
-
-def read_answers(content: bytes, checks: tuple[Check, ...], answers: AnswerCache) -> None:
-    """Have an answer cache know what `written_answers` made of the same checks."""
-    entries = msgpack.decode(content, type=list[_Entry])
-    for number, asked, way, judged, payload, not_taken, is_drawn in entries:
-        values = Unpacker(payload).unpack(judged)
-        recalled = [Recalled(value) for value in values]
-        record = CheckRecord(checks[number], recalled, None, not_taken=not_taken, is_drawn=is_drawn)
-        answers.know(checks[number].id, asked, way, record)

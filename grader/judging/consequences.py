@@ -13,7 +13,7 @@ from grader.testing.judge import NOT_TAKEN, Mismatch
 
 
 def may_follow(
-    difference: Difference, first: Difference, *, is_general: bool, not_taken: frozenset[str]
+    difference: Difference, first: Difference, is_general: bool, not_taken: frozenset[str]
 ) -> bool:
     """Whether one check may fail for nothing but what an earlier one fails for.
 

@@ -19,7 +19,7 @@ from grader.core.records import (
 )
 from grader.course.builds_on import all_builds_on
 from grader.course.course import Assignment, Course, Exercise
-from grader.judging.answer_cache import AnswerCache, AnswerCacheSession, KeptAnswers
+from grader.judging.answer_cache import AnswerCache, AnswerCacheSession
 from grader.judging.collect import collect
 from grader.judging.exercise_judge import ExerciseJudge, imported_uses
 from grader.judging.expected_requests import ExpectedRequests
@@ -35,6 +35,7 @@ from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.submission import Reading, Submission
 from grader.testing.draw import VISIBLE_SEED
+from grader.testing.earlier import is_right
 from grader.testing.lookup import SubmissionHandle
 
 ALL_CHECKS = (Visibility.VISIBLE, Visibility.HIDDEN)
@@ -57,7 +58,6 @@ class SubmissionGrader:
         decided: by exercise, the points that visible checks decide, where that was recorded.
         builds_on: by exercise, the ids of the earlier ones that its solution calls.
         expected: what checks ask of the solution; None to ask submissions nothing ahead.
-        kept_answers: replies by which checks passed in earlier runs; None where none are kept.
     """
 
     environment: CheckEnvironment
@@ -67,7 +67,6 @@ class SubmissionGrader:
     decided: Mapping[str, float] = field(default_factory=dict)
     builds_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     expected: ExpectedRequests | None = None
-    kept_answers: KeptAnswers | None = None
 
     def checks(self, scope: Scope) -> tuple[Check, ...]:
         """The checks of a scope, collected when they are first asked for.
@@ -105,15 +104,9 @@ def with_live_mistakes(
 ) -> tuple[SubmissionGrader, LiveMistakes]:
     """The same, with its known mistakes, for those who run them by themselves; see `full_grader`."""
     mistakes = LiveMistakes(live_environment(course, seed, apart=apart), launcher)
-    environment, answers = mistakes.environment, AnswerCache()
-    grader = SubmissionGrader(
-        environment,
-        mistakes,
-        answers=answers,
-        builds_on=all_builds_on(course),
-        expected=ExpectedRequests(environment),
-        kept_answers=KeptAnswers(environment, answers),
-    )
+    environment = mistakes.environment
+    expected, builds_on = ExpectedRequests(environment), all_builds_on(course)
+    grader = SubmissionGrader(environment, mistakes, builds_on=builds_on, expected=expected)
     return grader, mistakes
 
 
@@ -194,7 +187,7 @@ def outcomes(
             lambda e: grader.checks(Scope({e.id: e}, scope.visibilities)),
         )
         exercises = {
-            id_: _exercise(judge, exercise, grader.kept_answers)
+            id_: _exercise(judge, exercise)
             for id_, exercise in course.exercises.items()
             if id_ in scope.exercises
         }
@@ -215,16 +208,9 @@ def outcomes(
     return _result(environment, submission, isolation=session.isolation, assignments=assignments)
 
 
-def _exercise(
-    judge: ExerciseJudge, exercise: Exercise, answers: KeptAnswers | None
-) -> ExerciseResult:
+def _exercise(judge: ExerciseJudge, exercise: Exercise) -> ExerciseResult:
     """An exercise's outcomes and what was recognised in it, in words."""
-    checks = judge.run.of(exercise.id)
-    if answers is not None:
-        answers.recall(exercise, checks)
     made = judge.judge(exercise)
-    if answers is not None and made.is_right:
-        answers.keep(exercise, checks)
     return ExerciseResult(
         exercise.id,
         None,
@@ -234,7 +220,7 @@ def _exercise(
         defined=defined_at(judge.run.submission, exercise),
         judged_with=made.judged_with,
         to_judge_with=made.to_judge_with,
-        uses=() if made.is_right else imported_uses(judge.run, exercise),
+        uses=() if is_right(made.checks) else imported_uses(judge.run, exercise),
     )
 
 

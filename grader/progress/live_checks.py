@@ -16,7 +16,6 @@ from grader.core.language import _
 from grader.core.records import Result
 from grader.core.views import ViewResult
 from grader.course.course import Course, Exercise, Limits
-from grader.judging.shown_views import shown_when_solved
 from grader.judging.submission_grader import (
     VISIBLE_CHECKS,
     Scope,
@@ -24,6 +23,7 @@ from grader.judging.submission_grader import (
     grade,
     visible_grader,
 )
+from grader.judging.views import shown_when_solved
 from grader.progress.progress import Progress, remember
 from grader.sandbox.stream import Raw
 from grader.sessions.base import OwnFrame

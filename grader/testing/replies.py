@@ -91,6 +91,11 @@ class Failure:
     asked_bytes: int = 0
 
     @property
+    def text(self) -> str:
+        """The student's own line, as it is written; "" where there is none."""
+        return self.location.text if self.location else ""
+
+    @property
     def outcome(self) -> Outcome:
         """The outcome of a check that this failure ends."""
         return OUTCOMES[self.kind]

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from grader.core.language import listed
 from grader.core.views import HeatMap, ViewResult
 from grader.judging.picture_layout import Grid, map_grids
-from grader.judging.view_words import look_words, setting_words
 from grader.reports.html.heatmap import LARGE, SMALL, WIDE, Panel, Sizes
 
 
@@ -56,14 +55,14 @@ def view_figure(result: ViewResult) -> ViewFigure:
     sizes = LARGE if max(widths, default=0) <= WIDE else SMALL
     states = tuple(
         State(
-            setting_words(result, number),
+            result.setting_words(number),
             tuple(_figure(one, grid, sizes) for one, grid in zip(maps, grids, strict=True)),
         )
         for number, (maps, grids) in enumerate(
             zip(result.states, map_grids(result, sizes.room), strict=True)
         )
     )
-    return ViewFigure(result, look_words(result), states)
+    return ViewFigure(result, result.look_words, states)
 
 
 def _figure(one: HeatMap, grid: Grid, sizes: Sizes) -> MapFigure:
