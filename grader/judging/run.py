@@ -17,9 +17,8 @@ from grader.core.language import _
 from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
 from grader.core.text import clean
 from grader.course.course import Exercise
-from grader.judging.came_back import came_back
 from grader.judging.code_location import location_of
-from grader.judging.consequences import beside_gradients, is_general, is_slip, may_follow
+from grader.judging.consequences import beside_gradients, came_back, is_general, is_slip, may_follow
 from grader.judging.fixtures import CheckEnvironment, Fixtures
 from grader.judging.inputs import Inputs, tensors_in
 from grader.judging.messages import (

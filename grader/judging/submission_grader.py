@@ -198,10 +198,7 @@ def outcomes(
     failures = {key: tuple(does_not_run(*stop) for stop in found) for key, found in stops.items()}
     left_out = ignored(handle, scope.exercises.values())
     assignments = tuple(
-        replace(
-            _assignment(assignment, submission, exercises, failures),
-            ignored=left_out.get(assignment.id, ()),
-        )
+        _assignment(assignment, submission, exercises, failures, left_out.get(assignment.id, ()))
         for assignment in course.assignments
         if any(exercise.id in exercises for exercise in assignment.exercises)
     )
@@ -239,6 +236,7 @@ def _assignment(
     submission: Submission,
     graded: dict[str, ExerciseResult],
     failures: Mapping[str, tuple[str, ...]],
+    left_out: tuple[str, ...],
 ) -> AssignmentResult:
     """The outcomes in an assignment; none where nobody can say what was handed in.
 
@@ -247,6 +245,7 @@ def _assignment(
         submission: what was handed in.
         graded: exercises by id; those of the assignment that are missing do not count.
         failures: why files of the submission do not run, by file.
+        left_out: what was handed in for it and does not count, in sentences.
     """
     reading = submission.readings.get(assignment.id, Reading())
     exercises = tuple(graded[e.id] for e in assignment.exercises if e.id in graded)
@@ -260,6 +259,7 @@ def _assignment(
         defects=reading.defects,
         file_failures=tuple(f for key in reading.sources for f in failures.get(key, ())),
         submitted_at=reading.submitted_at,
+        ignored=left_out,
     )
 
 

@@ -15,8 +15,12 @@ from grader.core.text import clean
 from grader.sandbox.failures import closest
 from grader.sandbox.plain_data import OtherFloat
 from grader.sandbox.wire import RemoteObject, Unsupported
-from grader.testing.other_data import BYTES, SETS, compare_bytes, compare_sets
 from grader.testing.relations import (
+    BYTES,
+    SETS,
+    Found,
+    compare_bytes,
+    compare_sets,
     format_number,
     ratio_hints,
     rounded_hints,
@@ -38,9 +42,6 @@ MOST_PERMUTED = 4
 
 Say = Callable[[str], str]
 """Puts words of ours into the language of the run."""
-
-Found = tuple[str, tuple[str, ...]] | None
-"""A difference in a sentence, and hints; None where there is no difference."""
 
 
 @dataclass(frozen=True, slots=True)
