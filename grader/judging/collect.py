@@ -68,7 +68,8 @@ def describe_check(course: Course, path: Path, owner: type, name: str) -> Check:
             paths = course.paths(course.by_id[assignment])
             require_listed(course.by_id[assignment], paths.solution, [id_.partition("/")[2]])
         raise CourseError(f"{place}: it is marked with no exercise of its assignment")
-    if not (function.__doc__ or "").strip():
+    sentence = " ".join((function.__doc__ or "").split())
+    if not sentence:
         raise CourseError(f"{place}: its docstring is the sentence the student reads")
     asks_for = tuple(inspect.signature(function).parameters)[1:]  # besides itself
     unknown = [f"`{asked}`" for asked in asks_for if asked not in FIXTURES]
@@ -79,7 +80,7 @@ def describe_check(course: Course, path: Path, owner: type, name: str) -> Check:
         id=f"{id_}::{visibility}::{name}",
         exercise=course.exercises[id_],
         visibility=visibility,
-        title=course.text(_(" ".join(function.__doc__.split()))),
+        title=course.text(_(sentence)),
         weight=0 if "remark" in marks else _argument(marks, "weight", 1),
         is_gate="gate" in marks,
         is_remark="remark" in marks,

@@ -282,23 +282,15 @@ class StudentHandle:
         if meter and cotangent is not None:
             raise ValueError("a call is asked for gradients or for its cost, not for both")
         instance = None if isinstance(target, str) else self._instance(target)
+        name, number = (instance.type_name, instance.number) if instance else (str(target), 0)
         source = self._source()
-        own, which = (args, kwargs), {"instance": instance.number if instance else 0}
+        own, which = (args, kwargs), {"instance": number}
         if isinstance(target, str):
             own, which = self._arranged(target, args, kwargs), self._named(target)
-        unlike = own != (args, kwargs)
+        unlike, asked = exact and own != (args, kwargs), cotangent is not None
         args, kwargs = (args, kwargs) if exact else own
-        call = Call(
-            instance.type_name if instance else str(target),
-            args,
-            kwargs,
-            is_forward=instance is not None,
-            seed=seed,
-            instance=instance.number if instance else 0,
-            method=method,
-            is_unlike=exact and unlike,
-            differentiates=cotangent is not None,
-        )
+        call = Call(name, args, kwargs, bool(number), seed, instance=number, method=method)
+        call = replace(call, is_unlike=unlike, differentiates=asked)
         flags = {"operations": operations, "meter": meter, "method": method}
         flags["chance"] = self.submission.notes_chance
         packer = Packer()
