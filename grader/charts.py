@@ -6,29 +6,16 @@ A curve has a value for each step. A map has a row and a column for each positio
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from html import escape
 from itertools import pairwise
+from typing import Any
 
 Rows = Sequence[Sequence[float]]
-
-WIDTH, HEIGHT, MARGIN = 640, 220, 48
-"""Of a curve, in the units of its SVG."""
-
-CELL, LABEL, GAP = 11, 18, 24
-"""Of a map: a cell's side, what its labels take, and what lies between two maps."""
 
 COLUMNS, LINES = 60, 8
 """Of a curve as text."""
 
 EIGHTHS = " ▁▂▃▄▅▆▇█"
 SHADES = " ░▒▓█"
-
-STYLE = (
-    "<style>text{font:11px sans-serif;fill:#333}.line{stroke:#2060b0;fill:none;stroke-width:2}"
-    ".axis{stroke:#888;fill:none}.cell{fill:#2060b0}"
-    "@media (prefers-color-scheme:dark){text{fill:#ddd}.line{stroke:#7ab0f0}.cell{fill:#7ab0f0}}"
-    "</style>"
-)
 
 
 def progress(values: Iterable[float], total: int, what: str) -> Iterator[float]:
@@ -86,25 +73,8 @@ def curve_svg(values: Sequence[float], what: str) -> str:
         what: what the values are.
     """
     low, high = min(0.0, *values), max(values)
-    span = (high - low) or 1.0
-    across, down = WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN
-    points = " ".join(
-        f"{MARGIN + across * step / max(1, len(values) - 1):.1f},"
-        f"{HEIGHT - MARGIN - down * (value - low) / span:.1f}"
-        for step, value in enumerate(values)
-    )
-    corner, end = HEIGHT - MARGIN, WIDTH - MARGIN
-    parts = (
-        f'<path class="axis" d="M{MARGIN},{MARGIN}V{corner}H{end}"/>',
-        f'<polyline class="line" points="{points}"/>',
-        _text(MARGIN, MARGIN - 14, what, "start"),
-        _text(MARGIN - 6, MARGIN + 4, f"{high:.3g}", "end"),
-        _text(MARGIN - 6, corner + 4, f"{low:.3g}", "end"),
-        _text(MARGIN, corner + 18, "1", "middle"),
-        _text(end, corner + 18, str(len(values)), "middle"),
-    )
-    title = f"{what}: {values[0]:.3g} → {values[-1]:.3g}"
-    return _svg(WIDTH, HEIGHT, title, "".join(parts))
+    shares = [(value - low) / ((high - low) or 1.0) for value in values]
+    return str(_templates().curve(values, shares, what, low, high))
 
 
 def curve_text(values: Sequence[float], what: str) -> str:
@@ -131,33 +101,13 @@ def maps_svg(maps: Mapping[str, Rows], labels: Sequence[str]) -> str:
         maps: by what each is called.
         labels: one for each position.
     """
-    side = LABEL * 2 + CELL * len(labels)
-    parts = []
-    for number, (name, rows) in enumerate(maps.items()):
-        x, y = (side + GAP) * (number % 2), (side + GAP) * (number // 2)
-        parts.append(f'<g transform="translate({x},{y})">{_map_svg(name, rows, labels)}</g>')
-    wide, high = min(2, len(maps)), (len(maps) + 1) // 2
-    return _svg(wide * (side + GAP), high * (side + GAP), ", ".join(maps), "".join(parts))
+    return str(_templates().maps(maps, labels))
 
 
-def _map_svg(name: str, rows: Rows, labels: Sequence[str]) -> str:
-    size = CELL * len(labels)
-    parts = [
-        _text(LABEL, 11, name, "start"),
-        f'<rect class="axis" x="{LABEL}" y="{2 * LABEL}" width="{size}" height="{size}"/>',
-    ]
-    for number, label in enumerate(labels):
-        middle = number * CELL + CELL / 2
-        parts.append(_text(LABEL + middle, 2 * LABEL - 4, label, "middle"))
-        parts.append(_text(LABEL - 8, 2 * LABEL + middle + 4, label, "middle"))
-    parts += [
-        f'<rect class="cell" x="{LABEL + CELL * column}" y="{2 * LABEL + CELL * row}" '
-        f'width="{CELL}" height="{CELL}" opacity="{value:.2f}"/>'
-        for row, values in enumerate(rows)
-        for column, value in enumerate(values)
-        if value >= 0.01
-    ]
-    return "".join(parts)
+def _templates() -> Any:
+    from grader.reports.html.pages import environment  # a script shows text, and needs none
+
+    return environment().get_template("charts.svg.j2").module
 
 
 def maps_text(maps: Mapping[str, Rows], labels: Sequence[str]) -> str:
@@ -171,14 +121,3 @@ def maps_text(maps: Mapping[str, Rows], labels: Sequence[str]) -> str:
         head = "  " + "".join(f"{label:<2}" for label in labels)
         blocks.append("\n".join(line.rstrip() for line in (name, head, *body)))
     return "\n\n".join(blocks)
-
-
-def _svg(width: float, height: float, title: str, inner: str) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
-        f'style="max-width:{width}px;width:100%"><title>{escape(title)}</title>{STYLE}{inner}</svg>'
-    )
-
-
-def _text(x: float, y: float, words: str, anchor: str) -> str:
-    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(words)}</text>'

@@ -17,11 +17,10 @@ from typing import Any
 
 import torch
 
-from grader.cli.experiments import why_not
-from grader.cli.hint import hint_name, only_exercise, run_hint
+from grader.cli.hint import hint_name, only_exercise, print_hint
 from grader.cli.predict import answer_text, chosen_text, is_choice, question_text
 from grader.cli.render import print_assignment
-from grader.cli.shown_views import print_view
+from grader.cli.show import print_view
 from grader.cli.styles import later, styles_text
 from grader.cli.view import View, plain_console
 from grader.core import language
@@ -50,6 +49,7 @@ from grader.judging.submission_grader import (
 from grader.judging.views import load_predictions, shown_when_solved
 from grader.progress.other_ways import styles_of
 from grader.progress.predictions import answers
+from grader.sandbox.failures import stub_exercise
 from grader.sandbox.loader import Loader
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.kernel import KEY, Kernel, quiet_stderr, this_kernel
@@ -117,7 +117,7 @@ def hint(name: str, *, restart: bool = False) -> None:
     try:
         course = _course(Path.cwd())
         how = f'hint("{name}", restart=True)'
-        run_hint(course, name, how, again=False, everything=False, restart=restart)
+        print_hint(course, name, how, again=False, everything=False, restart=restart)
     except GraderError as error:
         print(error)
 
@@ -180,7 +180,7 @@ def experiment() -> Iterator[None]:
     except Exception as error:
         with suppress(GraderError):
             _course(Path.cwd())  # whose language is spoken
-        print(why_not(error))
+        print(_why_not(error))
 
 
 @contextmanager
@@ -221,6 +221,21 @@ def _work(
     if kernel is not None:
         session.servant.loader.files.update(kernel.cell_names())
     return submission, session
+
+
+def _why_not(error: Exception) -> str:
+    """Why an experiment did not run."""
+    stub = stub_exercise(str(error))
+    if stub is not None:
+        sentence = _("{exercise} is still to be written. Run this cell again when it is solved.")
+        return sentence.format(exercise=stub)
+    if isinstance(error, NameError) and error.name:
+        return _("{name} is not defined here: run the cells above first.").format(name=error.name)
+    sentence = _(
+        "The experiment ended in {error}. It needs what is written above it: run it again when "
+        "those exercises are solved."
+    )
+    return sentence.format(error=f"{type(error).__name__}: {error}".rstrip(": "))
 
 
 def _show(course: Course, result: Result, views: Sequence[ViewResult], *, is_rich: bool) -> None:
@@ -271,12 +286,9 @@ def _show_pictures(result: Result) -> None:
     pictures = [check.picture for check in firsts if check.picture is not None]
     if not pictures:
         return
-    from IPython.display import display
-
     from grader.reports.html.pages import pictures as page
 
-    words = "\n".join(first_difference(picture) for picture in pictures)
-    display({"text/html": page(pictures), "text/plain": words}, raw=True)
+    _display(page(pictures), "\n".join(map(first_difference, pictures)))
 
 
 def _show_views(views: Sequence[ViewResult], *, is_rich: bool) -> None:
@@ -290,11 +302,15 @@ def _show_views(views: Sequence[ViewResult], *, is_rich: bool) -> None:
     if not is_rich:
         print(text)
         return
-    from IPython.display import display
-
     from grader.reports.html.pages import views as page
 
-    display({"text/html": page(views), "text/plain": text}, raw=True)
+    _display(page(views), text)
+
+
+def _display(html: str, text: str) -> None:
+    from IPython.display import display
+
+    display({"text/html": html, "text/plain": text}, raw=True)
 
 
 def use_own(assignment_id: str) -> None:

@@ -1,6 +1,5 @@
 """What all tests of the kit share: in CI a skipped test is a failure."""
 
-import base64
 import gc
 import json
 import os
@@ -155,11 +154,6 @@ class Schemas:
     def gradescope(self, text: str) -> dict[str, Any]:
         """A `results.json`."""
         return self._json("gradescope", json.loads(text))
-
-    def github_legacy(self, text: str) -> dict[str, Any]:
-        """The value of a step's output `result`."""
-        assert len(text) < 128 * 1024
-        return self._json("github_legacy", json.loads(base64.b64decode(text, validate=True)))
 
     def junit(self, text: str) -> Any:
         """JUnit XML, as its root element."""

@@ -42,7 +42,7 @@ PACKAGE = Path(language.__file__).parents[1]
 KEYWORDS = {"_": None, "N_": None, "say": None, "ngettext": (1, 2), "ngettext_noop": (1, 2)}
 TEMPLATES = (".html", ".jinja", ".j2", ".svg", ".xml")
 TEMPLATE_OPTIONS = {"trimmed": "true", "silent": "false", "newstyle_gettext": "true"}
-SPOKEN = ("SpokenCommand", "SpokenGroup")
+SPOKEN = ("SpokenCommand", "Group")
 SAID = {"N_": 0, "words": 0, "blocked": 0, "that": 1}
 """Functions that checks call with words for the student, and which argument the words are."""
 NAMED = ("what", "axes", "step")

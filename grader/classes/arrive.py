@@ -107,23 +107,15 @@ def _digests(course: Course, path: Path) -> Digests:
         return digests(course, path)
     except FAULTS:
         unreadable = f"unreadable {token_hex(16)}"
-        return Digests(unreadable, dict.fromkeys(course.by_id, unreadable))
+        return Digests(dict.fromkeys(course.by_id, unreadable))
 
 
 def changed_conditions(before: Conditions, now: Conditions) -> dict[str, tuple[str, ...]]:
     """What decides outcomes otherwise than in the run before, by assignment, in words."""
-    found = {
-        id_: tuple(
-            name
-            for name in dict.fromkeys((*parts, *before[id_]))
-            if parts.get(name) != before[id_].get(name)
-        )
-        for id_, parts in now.items()
-        if id_ in before
-    }
-    return {id_: names for id_, names in found.items() if names}
-
-
-def keys_of(uses: Mapping[str, Sequence[Use]]) -> dict[str, tuple[bytes, ...]]:
-    """The keys of the outcomes that a student has, by assignment."""
-    return {id_: tuple(use.key for use in found) for id_, found in uses.items()}
+    changed = {}
+    for id_, parts in now.items():
+        earlier = before.get(id_, parts)
+        names = dict.fromkeys((*parts, *earlier))
+        if found := tuple(name for name in names if parts.get(name) != earlier.get(name)):
+            changed[id_] = found
+    return changed

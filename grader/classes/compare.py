@@ -186,27 +186,14 @@ def compare_runs(before: Records, after: Records) -> Comparison:
         UsageError: when a record cannot be read.
     """
     both = sorted(before.texts.keys() & after.texts.keys())
-    pairs: list[tuple[Result, Result]] = []
-    changes: list[Change | None] = []
-    for student in both:
-        old, new = before.text(student), after.text(student)
-        is_same = _is_same(old, new)
-        pair = read_two((before, student, old), (after, student, new))
-        pairs.append(pair)
-        changes.append(None if is_same else compare_results(*pair))
+    pairs = [read_two(before, after, student) for student in both]
     return Comparison(
         len(both),
-        tuple(change for change in changes if change is not None),
+        tuple(change for pair in pairs if (change := compare_results(*pair))),
         tuple(sorted(before.texts.keys() - after.texts.keys())),
         tuple(sorted(after.texts.keys() - before.texts.keys())),
         of_same_work(pairs),
     )
-
-
-def _is_same(old: bytes, new: bytes) -> bool:
-    """Whether nothing but the first line can differ, which has versions and the course's hash."""
-    first, rest = old.partition(b"\n")[::2]
-    return old == new or (bool(rest) and rest == new.partition(b"\n")[2] and first[-1:] == b"[")
 
 
 def compare_results(before: Result, after: Result) -> Change | None:

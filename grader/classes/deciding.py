@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from msgspec import structs
 
-from grader.classes.decisions import CheckDecision, LateDays, Personal
+from grader.classes.decisions import NO_DECISIONS, CheckDecision, LateDays, Personal
 from grader.core.language import _, paragraph
 from grader.core.records import (
     AssignmentResult,
@@ -116,21 +116,17 @@ class Deciding:
     def result(self, outcomes: Result) -> Result:
         """A result with scores, from one that has outcomes only."""
         course, personal = self.course, self.personal
-        scored = [self._scored(one) for one in outcomes.assignments]
+        scored = [self._ready(one)[1] for one in outcomes.assignments]
         automatic = added_up(course, outcomes, scored)
-        if not personal.digest:
+        if personal == NO_DECISIONS:
             return automatic
-        missing = tuple(map(nothing_handed_in, course.assignments))
-        if outcomes.assignments:
-            dated = self.assignments(outcomes.assignments)
-        elif personal.overrides:
-            outcomes = structs.replace(outcomes, submitted=True, assignments=missing)
-            dated = self.assignments(missing)
-        elif personal.exempt:
-            outcomes = structs.replace(outcomes, assignments=missing)
-            dated = self.assignments(missing)
-        else:
+        if not (outcomes.assignments or personal.overrides or personal.exempt):
             return automatic
+        if not outcomes.assignments:
+            missing = tuple(map(nothing_handed_in, course.assignments))
+            submitted = outcomes.submitted or bool(personal.overrides)
+            outcomes = structs.replace(outcomes, submitted=submitted, assignments=missing)
+        dated = self.assignments(outcomes.assignments)
         about = tuple(_about(dated, personal))
         parts = with_causes(dated)
         return structs.replace(
@@ -145,13 +141,10 @@ class Deciding:
 
     def assignments(self, outcomes: Sequence[AssignmentResult]) -> list[AssignmentResult]:
         """Assignments with their final scores, from outcomes in each."""
-        if not self.personal.digest:
-            return [self._scored(one) for one in outcomes]
+        if self.personal == NO_DECISIONS:
+            return [self._ready(one)[1] for one in outcomes]
         parts = [self._ready(one)[-1] for one in outcomes]
         return _with_lateness(self.course, parts, self.personal)
-
-    def _scored(self, outcomes: AssignmentResult) -> AssignmentResult:
-        return self._ready(outcomes)[1]
 
     def _ready(self, outcomes: AssignmentResult) -> tuple[AssignmentResult, ...]:
         """Outcomes, the same with the checks' scores, and with decisions, without lateness."""

@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from grader.core.text import hash_of
 from grader.course.course import Course
 
 
@@ -62,26 +61,6 @@ class Personal:
     overrides: tuple[Override, ...] = ()
     checks: tuple[CheckDecision, ...] = ()
     late_days: LateDays | None = None
-
-    @property
-    def digest(self) -> str:
-        """A hash of all of it; "" where there is nothing."""
-        if self == NO_DECISIONS:
-            return ""
-        return hash_of(repr(self))[:16]
-
-    def mattering(self, open_: Collection[str], *, is_late: bool) -> "Personal":
-        """The same without what cannot change anything.
-
-        A check that is dropped or given changes no full score, and late days nothing that is not
-        late.
-
-        Args:
-            open_: the ids of the exercises that have less than their points.
-            is_late: whether anything is late.
-        """
-        checks = tuple(c for c in self.checks if c.check.partition("::")[0] in open_)
-        return replace(self, checks=checks, late_days=self.late_days if is_late else None)
 
     def about(self, assignment: str) -> "Personal":
         """The same without what is about other assignments."""

@@ -137,10 +137,9 @@ def _entries(top: Table, key: str) -> list[Table]:
 
 
 def _late_days(top: Table) -> LateDays | None:
+    table = top.table("late_days", required=False)
     if "late_days" not in top.content:
-        top.known.add("late_days")
         return None
-    table = top.table("late_days")
     budget = table.whole("budget", least=0, most=MOST_DAYS)
     most = table.whole("per_assignment", default=budget, least=0, most=MOST_DAYS)
     return LateDays(budget, most)

@@ -5,8 +5,9 @@ Titles, weights, points, and the sentences on known mistakes are put in when a r
 
 import hashlib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -85,14 +86,6 @@ class AssignmentOutcome(msgspec.Struct, frozen=True, array_like=True):
     file_failures: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
-    @property
-    def is_touched(self) -> bool:
-        """Whether any exercise was written, or nobody can say."""
-        untouched = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)
-        return not self.is_decided or any(
-            check.outcome not in untouched for one in self.exercises for check in one.checks
-        )
-
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(AssignmentOutcome)
@@ -126,53 +119,34 @@ def outcomes_of(result: Result) -> dict[str, AssignmentOutcome]:
 
 
 def _outcome(part: AssignmentResult, result: Result) -> AssignmentOutcome:
-    without = [one.id for one in part.exercises if not one.checks]
-    if without:
-        return failed(part.id, f"{', '.join(without)} has no checks")
-    is_empty = not part.read_from and not any(e.defined for e in part.exercises)
-    is_there = not is_empty or bool(part.exercises and not is_decided(part)) or not part.exercises
-    return AssignmentOutcome(
-        id=part.id,
-        is_decided=is_decided(part),
-        is_handed_in=is_there,
-        read_from=part.read_from,
-        isolation=result.isolation,
-        exercises=tuple(map(_exercise, part.exercises)) if is_there else (),
-        notes=part.notes,
-        defects=part.defects,
-        file_failures=part.file_failures,
-        ignored=part.ignored,
-    )
+    is_there = bool(part.read_from) or not is_decided(part)
+    others = {
+        "is_decided": is_decided(part),
+        "is_handed_in": is_there,
+        "isolation": result.isolation,
+        "exercises": tuple(map(_exercise, part.exercises)) if is_there else (),
+    }
+    return AssignmentOutcome(**_shared(part, AssignmentOutcome) | others)
+
+
+def _shared(record: msgspec.Struct, kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """The fields of a record that another kind of record has as well."""
+    names = (name for name in kind.__struct_fields__ if hasattr(record, name))
+    return {name: getattr(record, name) for name in names}
 
 
 def _exercise(one: ExerciseResult) -> ExerciseOutcome:
-    return ExerciseOutcome(
-        one.id,
-        tuple(map(_check, one.checks)),
-        tuple(
-            FindingOutcome(tuple(m.id for m in f.candidates), f.is_partial) for f in one.findings
-        ),
-        one.defined,
-        one.judged_with,
-        one.to_judge_with,
-        one.uses,
+    findings = (
+        FindingOutcome(tuple(m.id for m in f.candidates), f.is_partial) for f in one.findings
     )
+    others = {"checks": tuple(map(_check, one.checks)), "findings": tuple(findings)}
+    return ExerciseOutcome(**_shared(one, ExerciseOutcome) | others)
 
 
 def _check(one: CheckResult) -> CheckOutcome:
     message = "" if one.blocked_by or one.message == one.title else one.message
-    return CheckOutcome(
-        one.id.partition("::")[2],
-        one.outcome,
-        one.duration_s,
-        message,
-        one.blocked_by,
-        one.waits_for,
-        one.raised,
-        one.may_follow,
-        one.where,
-        one.picture,
-    )
+    others = {"name": one.id.partition("::")[2], "message": message}
+    return CheckOutcome(**_shared(one, CheckOutcome) | others)
 
 
 def not_handed_in(assignment: str, notes: tuple[str, ...] = ()) -> AssignmentOutcome:
@@ -239,25 +213,22 @@ class Words:
     declared: Mapping[str, Declared]
 
     @staticmethod
-    def of(course: Course) -> "Words":
-        """With what the course says now."""
-        return Words(course, {a.id: declared_by(course, a) for a in course.assignments})
+    def of(course: Course, assignments: Collection[str]) -> "Words":
+        """With what the course says now of some assignments, which may import others."""
+        some = course.only(assignments)
+        return Words(some, {a.id: declared_by(course, a) for a in some.assignments})
 
     def result(self, outcome: AssignmentOutcome) -> AssignmentResult:
         """An assignment's result, without scores."""
         assignment, words = self.course.by_id[outcome.id], self.declared[outcome.id]
         known = {one.id: one for one in outcome.exercises}
-        if outcome.is_handed_in and outcome.exercises:
-            exercises = tuple(
-                self._exercise(known[e.id], e.points, words)
-                if e.id in known
-                else ExerciseResult(e.id, None, e.points)
-                for e in assignment.exercises
-            )
-        elif outcome.is_handed_in:  # nobody can say what was
-            exercises = ()
-        else:
-            exercises = tuple(ExerciseResult(e.id, None, e.points) for e in assignment.exercises)
+        is_known = bool(known) or not outcome.is_handed_in  # else nobody can say what was
+        exercises = tuple(
+            self._exercise(known[e.id], e.points, words)
+            if e.id in known
+            else ExerciseResult(e.id, None, e.points)
+            for e in (assignment.exercises if is_known else ())
+        )
         return AssignmentResult(
             id=outcome.id,
             read_from=outcome.read_from,
@@ -278,7 +249,10 @@ class Words:
             max_score=points,
             checks=tuple([_worded(f"{one.id}::{c.name}", c, checks) for c in one.checks]),
             findings=tuple(
-                Finding(tuple(_mistake(id_, words) for id_ in f.candidates), f.is_partial)
+                Finding(
+                    tuple(words.mistakes.get(m) or Mistake(m, m, "") for m in f.candidates),
+                    f.is_partial,
+                )
                 for f in one.findings
             ),
             defined=one.defined,
@@ -327,7 +301,3 @@ def _worded(
 def _unknown(name: str) -> tuple[int, bool, str]:
     """What stands for a check that the course does not have any more."""
     return 1, False, name.rpartition("::")[2].removeprefix("test_").replace("_", " ")
-
-
-def _mistake(id_: str, words: Declared) -> Mistake:
-    return words.mistakes.get(id_) or Mistake(id_, id_, "")

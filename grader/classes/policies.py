@@ -29,19 +29,10 @@ class Policy(StrEnum):
     LAST_IN_TIME = "last-in-time"
 
 
-@dataclass(frozen=True, slots=True)
-class Try:
-    """One attempt at one assignment: its outcomes, with the time."""
-
-    record: AssignmentResult
-
-    @property
-    def is_one(self) -> bool:
-        """Whether anything was handed in for the assignment that is not as it was released."""
-        if not is_decided(self.record):
-            return True
-        is_touched = not all(exercise.is_untouched for exercise in self.record.exercises)
-        return bool(self.record.read_from) and is_touched
+def is_attempt(record: AssignmentResult) -> bool:
+    """Whether anything was handed in for an assignment that is not as it was released."""
+    is_touched = not all(exercise.is_untouched for exercise in record.exercises)
+    return not is_decided(record) or (bool(record.read_from) and is_touched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +49,10 @@ class Option:
 
 
 def counting(
-    course: Course, tries: Mapping[str, Sequence[Try]], policy: Policy, personal: Personal
+    course: Course,
+    tries: Mapping[str, Sequence[AssignmentResult]],
+    policy: Policy,
+    personal: Personal,
 ) -> tuple[AssignmentResult, ...]:
     """The outcomes that count, each with what all attempts earned.
 
@@ -68,7 +62,7 @@ def counting(
         policy: which of them counts.
         personal: what was decided about the student.
     """
-    own = {id_: [one for one in tries[id_] if one.is_one] for id_ in tries}
+    own = {id_: [one for one in tries[id_] if is_attempt(one)] for id_ in tries}
     real = {id_: own[id_] or tries[id_][-1:] for id_ in course.by_id if id_ in tries}
     options = {id_: _options(real[id_], policy) for id_ in real}
     chosen = {id_: found[-1] for id_, found in options.items()}
@@ -90,7 +84,7 @@ def counting(
             chosen[id_] = found[max(left, key=ranks.__getitem__)]
     done = []
     for id_, option in chosen.items():
-        alone = [result(id_, Option(one.record, ())) for one in own[id_]]
+        alone = [result(id_, Option(one, ())) for one in own[id_]]
         scores = tuple(
             _score(one, _part(found, id_), counts=number in option.used)
             for number, (one, found) in enumerate(zip(own[id_], alone, strict=True))
@@ -117,7 +111,10 @@ def _rank(result: Sequence[AssignmentResult], id_: str, number: int) -> tuple[De
 
 
 def _in_time(
-    course: Course, id_: str, tries: Sequence[Try], results: Sequence[Sequence[AssignmentResult]]
+    course: Course,
+    id_: str,
+    tries: Sequence[AssignmentResult],
+    results: Sequence[Sequence[AssignmentResult]],
 ) -> list[int]:
     """The positions of the attempts of which one counts under `LAST_IN_TIME`.
 
@@ -131,41 +128,40 @@ def _in_time(
         results: what all assignments earn with each.
     """
     due = course.by_id[id_].due
-    late = [days_late(due, one.record.submitted_at, course.late) for one in tries]
+    late = [days_late(due, one.submitted_at, course.late) for one in tries]
     last = max(range(len(tries)), key=lambda n: (-late[n], n))
     gained = [n for n, found in enumerate(results) if _part(found, id_).days_late < late[n]]
     return [last, *(n for n in gained if n > last)]
 
 
-def _score(one: Try, part: AssignmentResult, *, counts: bool) -> AttemptScore:
-    at = one.record.submitted_at
+def _score(one: AssignmentResult, part: AssignmentResult, *, counts: bool) -> AttemptScore:
+    at = one.submitted_at
     return AttemptScore(
         at=at.isoformat() if at else "",
         score=part.score,
         days_late=part.days_late,
         counts=counts,
         exercises={exercise.id: exercise.score for exercise in part.exercises},
-        tried=tuple(e.id for e in one.record.exercises if not e.is_untouched),
+        tried=tuple(e.id for e in one.exercises if not e.is_untouched),
     )
 
 
-def _options(tries: Sequence[Try], policy: Policy) -> list[Option]:
+def _options(tries: Sequence[AssignmentResult], policy: Policy) -> list[Option]:
     """Each attempt; or, exercise by exercise, the best of the first ones, for each number of them."""
     if policy is not Policy.BEST_PER_EXERCISE:
-        return [Option(one.record, (number,)) for number, one in enumerate(tries)]
+        return [Option(one, (number,)) for number, one in enumerate(tries)]
     return [_merged(tries[:count]) for count in range(1, len(tries) + 1)]
 
 
-def _merged(tries: Sequence[Try]) -> Option:
+def _merged(tries: Sequence[AssignmentResult]) -> Option:
     """The best of each exercise, as part of the last attempt; of equal ones the latest."""
     last = len(tries) - 1
     taken = []
-    for position, exercise in enumerate(tries[last].record.exercises):
-        found = [(n, _at(one, position)) for n, one in enumerate(tries)]
-        same = [(n, e) for n, e in found if e is not None and e.id == exercise.id]
+    for exercise in tries[last].exercises:
+        same = [(n, e) for n, one in enumerate(tries) for e in one.exercises if e.id == exercise.id]
         taken.append(max(same, key=lambda pair: (_share(pair[1]), pair[0])))
     used = tuple(dict.fromkeys(sorted(number for number, _one in taken))) or (last,)
-    base = tries[used[-1]].record
+    base = tries[used[-1]]
     notes = [
         _("{exercise}: the attempt of {date} counts.").format(exercise=e.name, date=_date(tries[n]))
         for n, e in taken
@@ -173,12 +169,7 @@ def _merged(tries: Sequence[Try]) -> Option:
     ]
     exercises = tuple(exercise for _n, exercise in taken)
     record = replace(base, exercises=exercises, notes=(*base.notes, *notes))
-    return Option(record if exercises else tries[last].record, used)
-
-
-def _at(one: Try, position: int) -> ExerciseResult | None:
-    exercises = one.record.exercises
-    return exercises[position] if position < len(exercises) else None
+    return Option(record if exercises else tries[last], used)
 
 
 def _share(exercise: ExerciseResult) -> Decimal:
@@ -187,6 +178,6 @@ def _share(exercise: ExerciseResult) -> Decimal:
     return Decimal(-1) if score is None else score
 
 
-def _date(one: Try) -> str:
-    at = one.record.submitted_at
+def _date(one: AssignmentResult) -> str:
+    at = one.submitted_at
     return f"{at:%Y-%m-%d %H:%M} ({at.tzname()})" if at else "?"

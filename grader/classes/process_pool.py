@@ -97,10 +97,6 @@ class _Worker:
         self.process.end()
         self._start()
 
-    def close(self) -> None:
-        """End the process."""
-        self.process.end()
-
 
 def work_in_fork(connection: int, control: int) -> None:
     """Grade in a fork of the warm parent, which the control socket is to be asked for children by."""
@@ -186,4 +182,4 @@ def grade_locally(
                 yield student, reply
     finally:
         for worker in workers:
-            worker.close()
+            worker.process.end()

@@ -4,18 +4,20 @@ import json
 import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from grader.classes.store import Store
+from grader.classes.store import ANONYMOUS, Store
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile, file_name, is_shortened, writing
-from grader.core.records import ExerciseResult, Outcome, Result
+from grader.core.records import Outcome, Result
+from grader.intake.folders import STORE
 from grader.judging.results import parsed
 
 PUBLISHED = "published"
@@ -79,8 +81,13 @@ class Records:
         Raises:
             UsageError: when the record is not one of ours.
         """
-        with self.told(student):
-            return parsed(self.text(student))
+        text = self.text(student)
+        try:
+            return parsed(text)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"The record of {student} in {self.place} cannot be read as a result ({error!r})."
+            ) from error
 
     def results(self) -> Iterator[Result]:
         """Everybody's, by name."""
@@ -93,21 +100,16 @@ class Records:
             UsageError: when the record is not one of ours.
         """
         result = self.result(student)
+        failed = {
+            exercise.id
+            for exercise in result.exercises
+            if any(check.outcome is Outcome.FAILED for check in exercise.checks)
+        }
         assignments = (
-            replace(part, exercises=tuple(e for e in part.exercises if _has_failed(e)))
+            replace(part, exercises=tuple(e for e in part.exercises if e.id in failed))
             for part in result.assignments
         )
         return replace(result, assignments=tuple(assignments))
-
-    @contextmanager
-    def told(self, student: str) -> Iterator[None]:
-        """Say whose record it is that is none."""
-        try:
-            yield
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UsageError(
-                f"The record of {student} in {self.place} cannot be read as a result ({error!r})."
-            ) from error
 
 
 def open_records(place: Path) -> Records:
@@ -132,18 +134,10 @@ def open_records(place: Path) -> Records:
         if not names or name not in ("", *names):
             known = f"Published are: {', '.join(names)}." if names else "Nothing was published."
             raise UsageError(f"{place}: {out} has published nothing of that name. {known}")
-        name = name or names[-1]
-        records = store.published_records(name)
-    texts = {student: _Packed(data) for student, data in sorted(records.items())}
-    return Records(out / PUBLISHED / name, texts)
-
-
-@dataclass(frozen=True, slots=True)
-class _Packed:
-    data: bytes
-
-    def __call__(self) -> bytes:
-        return zlib.decompress(self.data)
+        published = name or names[-1]
+        records = store.published_records(published)
+    texts = {name: partial(zlib.decompress, data) for name, data in sorted(records.items())}
+    return Records(out / PUBLISHED / published, texts)
 
 
 def _published_in(place: Path) -> tuple[Path | None, str]:
@@ -162,22 +156,13 @@ def results_of(records: Records, students: Iterable[str]) -> list[Result]:
     return [records.result(student) for student in students]
 
 
-def read_two(
-    one: tuple[Records, str, bytes], other: tuple[Records, str, bytes]
-) -> tuple[Result, Result]:
+def read_two(one: Records, other: Records, student: str) -> tuple[Result, Result]:
     """Two records of a student, without the assignments that are the same in both.
-
-    Args:
-        one: the run, the student, and the record.
-        other: the same of the other one.
 
     Raises:
         UsageError: when a record is not one of ours.
     """
-    results = []
-    for records, student, text in (one, other):
-        with records.told(student):
-            results.append(parsed(text))
+    results = one.result(student), other.result(student)
     parts, others = ({part.id: part for part in result.assignments} for result in results)
     same = {id_ for id_ in parts.keys() & others.keys() if parts[id_] == others[id_]}
     before, after = (
@@ -185,10 +170,6 @@ def read_two(
         for result in results
     )
     return before, after
-
-
-def _has_failed(exercise: ExerciseResult) -> bool:
-    return any(check.outcome is Outcome.FAILED for check in exercise.checks)
 
 
 REPORTS = "reports"
@@ -270,3 +251,32 @@ def last_published(out: Path) -> Path | None:
     with Store.to_read(out) as store:
         names = store.published()
     return out / PUBLISHED / names[-1] if names else None
+
+
+def require_numbers(folder: Path, option: str, numbers: Mapping[str, str]) -> None:
+    """Raise UsageError where a folder has results under names.
+
+    Args:
+        folder: a run's.
+        option: which option gives it.
+        numbers: everybody's, by name.
+    """
+    students = {*records_in(folder), *records_in(folder / FORMER)}
+    if named := sorted(students - {*numbers.values()}):
+        raise UsageError(
+            f"{folder} has results of students who are no numbers of the key file, like {named[0]}. "
+            f"Give another --{option}."
+        )
+
+
+def require_names(out: Path) -> None:
+    """Raise UsageError where a folder has results under numbers."""
+    if not (out / STORE).is_file():
+        return
+    with Store.to_read(out) as store:
+        before = store.options()
+    if before is not None and ANONYMOUS in before.options:
+        raise UsageError(
+            f"{out} holds a run without names. Give its key file again, {ANONYMOUS} KEYFILE; or "
+            "another --out."
+        )

@@ -116,11 +116,8 @@ def _state(course: Course, run: Records, request: Request, student: str) -> Stat
         return State(request, "", "this names no single exercise")
     if student not in run.texts:
         return State(request, exercise, "this run has no such student")
-    found = {one.id: one for one in run.result(student).exercises}
-    if exercise not in found:
-        return State(request, exercise, "nothing was handed in")
-    one = found[exercise]
-    if one.is_missing:
+    one = {e.id: e for e in run.result(student).exercises}.get(exercise)
+    if one is None or one.is_missing:
         return State(request, exercise, "nothing was handed in")
     score = "undecided" if one.score is None else f"{points(one.score)} of {one.max_score}"
     score = "does not count" if one.is_exempt else score

@@ -1,15 +1,27 @@
-"""A student's result in one line, and the class in numbers."""
+"""A student's result in one line, and the class in numbers: `scores.csv` and `summary.json`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from statistics import mean, median
 from typing import NotRequired, TypedDict
 
+from grader.classes.records import SUMMARY
+from grader.core.files import table, write_whole
 from grader.core.kit import KIT_NAME
-from grader.core.records import AttemptScore, Points, Result, added
+from grader.core.records import (
+    AssignmentResult,
+    AttemptScore,
+    ExerciseResult,
+    Points,
+    Result,
+    added,
+)
 from grader.course.course import Course
+from grader.intake.roster import Enrolled
 from grader.judging.results import exact, points
 from grader.judging.scoring import total
 
@@ -103,30 +115,21 @@ def row_of(result: Result, summary_line: str) -> Row:
         },
         decided=result.decided,
         automatic=points(result.automatic),
-        exempt=tuple(
-            id_
-            for part in result.assignments
-            for id_, is_exempt in (
-                *((e.id, e.is_exempt) for e in part.exercises),
-                (part.id, part.is_exempt),
-            )
-            if is_exempt
-        ),
+        exempt=tuple(one.id for one in _parts(result) if one.is_exempt),
         time_sources={
             a.id: a.time_source for a in result.assignments if a.time_source and a.submitted_at
         },
         attempts={a.id: attempts_words(a.attempts) for a in result.assignments if a.attempts},
         had_no_turn=result.had_no_turn,
-        open_=tuple(
-            id_
-            for part in result.assignments
-            for id_, is_open in (
-                *((e.id, e.undecided) for e in part.exercises),
-                (part.id, part.counts and part.score is None),
-            )
-            if is_open
-        ),
+        open_=tuple(one.id for one in _parts(result) if one.counts and one.score is None),
     )
+
+
+def _parts(result: Result) -> Iterator[ExerciseResult | AssignmentResult]:
+    """Exercises, and each assignment after its own."""
+    for part in result.assignments:
+        yield from part.exercises
+        yield part
 
 
 def _off(result: Result) -> int | float | None:
@@ -269,3 +272,108 @@ def summary(rows: Sequence[Row], covers: Coverage, now: datetime) -> Summary:
         "scores": {row.student: row.score for row in scored},
         "seed": rows[0].seed if rows else "",
     }
+
+
+# The class's own files.
+
+
+def write_class(result: ClassResult, out: Path, roster: Mapping[str, Enrolled]) -> None:
+    """Write `scores.csv` and `summary.json`.
+
+    Args:
+        result: the rows, and which of them are of this run.
+        out: the folder of the run.
+        roster: what is known of students besides, by name.
+    """
+    rows, covers, now = result.rows, result.covers, datetime.now(UTC)
+    due = result.course.due_at(now)
+    write_whole(out / "scores.csv", scores_csv(result.course, rows, covers, roster, due))
+    content: Summary = {**summary(rows, covers, now), "changed": result.changed}
+    if due.assignments != result.course.assignments:
+        content["due"] = due_summary(rows, due)
+    write_whole(out / SUMMARY, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+KNOWN = ("name", "email", "section", "login", "number", "tutor")
+"""What a roster may know of a student; each is a column where it knows it of anybody."""
+
+
+def scores_csv(
+    course: Course,
+    rows: Iterable[Row],
+    covers: Coverage = ALL_NOW,
+    roster: Mapping[str, Enrolled] = {},
+    due: Course | None = None,
+) -> str:
+    """One row per student: blank where nothing was handed in, `undecided` where the grader failed.
+
+    A column per exercise, and one per assignment after its own, `exempt` where it does not count;
+    with `off`, what lateness took off, the exercises add up to the score. Where something was
+    decided about anybody, `automatic` is the score without that, and `decided` says what it was.
+    `attempts` says which attempt counts, of how many, and `handed_in` when that was and where it is
+    known from, where any of that is known. The last column says whether the row is of this run
+    ("now") or of an earlier one.
+
+    Args:
+        course: whose exercises are the columns.
+        rows: a row for each student who has a result, in order.
+        covers: which of the rows are of this run, and who is missing.
+        roster: what is known of students besides, by name.
+        due: the course with what was due so far; it has columns where that is not everything.
+    """
+
+    def cell(score: Points | None, *, is_open: bool) -> object:
+        return score if score is not None else UNDECIDED if is_open else ""
+
+    def part(row: Row, scores: Mapping[str, Points | None], id_: str) -> object:
+        is_open = bool({id_, id_.partition("/")[0]} & {*row.open_})
+        return EXEMPT if id_ in row.exempt else cell(scores.get(id_), is_open=is_open)
+
+    def due_cell(row: Row, one: Course) -> object:
+        return cell(row.of(one), is_open=bool(one.by_id.keys() & {*row.open_}))
+
+    known = [name for name in KNOWN if any(getattr(one, name) for one in roster.values())]
+    partly = [] if due is None or due.assignments == course.assignments else [due]
+    rows = [*rows]
+    has_decisions = any(row.decided for row in rows)
+    has_attempts, has_sources = any(row.attempts for row in rows), any(r.time_sources for r in rows)
+    ids = [id_ for a in course.assignments for id_ in (*(e.id for e in a.exercises), a.id)]
+    lines: list[Sequence[object]] = [
+        ["student", "score", "max_score", *ids, "days_late", "off"]
+        + ["due_score", "due_max_score"] * len(partly)
+        + ["automatic", "decided"] * has_decisions
+        + ["attempts"] * has_attempts
+        + ["handed_in"] * has_sources
+        + [*known, "graded"]
+    ]
+    for row in rows:
+        scores = {**row.exercises, **row.assignments}
+        enrolled = roster.get(row.student, Enrolled(row.student))
+        lines.append(
+            [
+                *(row.student, cell(row.score, is_open=row.undecided), row.max_score),
+                *(part(row, scores, id_) for id_ in ids),
+                *(row.days_late, cell(row.off, is_open=row.undecided)),
+                *(e for one in partly for e in (due_cell(row, one), row.most(one))),
+                *_decided(row) * has_decisions,
+                *("; ".join(f"{id_} {said}" for id_, said in row.attempts.items()),) * has_attempts,
+                *(_handed_in(row),) * has_sources,
+                *(getattr(enrolled, name) for name in known),
+                "earlier" if row.student in covers.earlier else "now",
+            ]
+        )
+    return table(lines)
+
+
+def _decided(row: Row) -> tuple[object, ...]:
+    """The score without decisions, and what they were about; blank where there are none."""
+    if not row.decided:
+        return "", ""
+    return "" if row.automatic is None else row.automatic, "; ".join(row.decided)
+
+
+def _handed_in(row: Row) -> str:
+    """When each assignment was handed in, and by what that is known."""
+    return "; ".join(
+        f"{id_} {row.submitted_at[id_]} by {source}" for id_, source in row.time_sources.items()
+    )

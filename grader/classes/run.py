@@ -3,7 +3,7 @@
 arrive    each hand-in of each student becomes keys of outcomes       (`arrive`)
 outcomes  what the store does not have is graded, and put there        (`store`)
 score     results of everybody, a pure function                        (`score`)
-write     records, feedback and the class's tables, where they differ  (`tables`)
+write     records, feedback and the class's tables, where they differ  (`rows`)
 """
 
 from collections import Counter
@@ -14,16 +14,15 @@ from pathlib import Path
 from secrets import randbits
 from typing import Protocol
 
-from grader.classes.arrive import Arrival, Conditions, Reader, changed_conditions, keys_of
+from grader.classes.arrive import Arrival, Conditions, Reader, changed_conditions
 from grader.classes.decisions import NONE, Decisions, Personal
 from grader.classes.outcomes import AssignmentOutcome, Words, failed, not_handed_in, outcomes_of
 from grader.classes.policies import Policy
 from grader.classes.records import Files, Records, feedback_path, record_path
-from grader.classes.rows import ClassResult, Coverage, Row, row_of
+from grader.classes.rows import ClassResult, Coverage, Row, row_of, write_class
 from grader.classes.run_settings import RunSettings
 from grader.classes.score import HandedIn, Scorer, StudentInputs
 from grader.classes.store import RunOptions, Standing, Store, Use, Uses
-from grader.classes.tables import write_class
 from grader.classes.workers import new_worker
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
@@ -42,6 +41,9 @@ from grader.submissions.payload import Payload, read_payload
 Done = Iterator[tuple[Student, Result | str]]
 Grade = Callable[[RunSettings, Sequence[Student]], Done]
 """Grades students somewhere, in any order: outcomes without scores, or why there are none."""
+
+Missing = dict[tuple[str, Path], dict[str, bytes]]
+"""By student and folder, the keys of outcomes that are not there yet, by assignment."""
 
 NEW_ASSIGNMENT = "a new assignment"
 WORDS = {"torch": "torch", "python": "Python", KIT_NAME: "the grader's version"}
@@ -187,7 +189,7 @@ class _Run:
             before,
             store.uses(),
             store.standings(),
-            Words.of(course.only(covered)),  # before anybody is graded by checks that do not load
+            Words.of(course, covered),  # before anybody is graded by checks that do not load
         )
         with store.transaction():
             store.set_options(run.options)
@@ -209,7 +211,8 @@ class _Run:
     def carried_out(self, grade: Grade, watcher: Watcher) -> ClassResult:
         """The four steps."""
         self._arrive()
-        hits = set() if self.wanted.force else self.store.hits(self._keys())
+        keys = (key for one in self.arrivals.values() for key in (*one.places, *one.known))
+        hits = set() if self.wanted.force else self.store.hits(keys)
         missing = self._missing(hits)
         watcher.planned(self._sentences(missing))
         try:
@@ -226,44 +229,36 @@ class _Run:
         reader = Reader(self.wanted.course, self.conditions)
         pieces = [(student, self._graded_of(student.id)) for student in self.wanted.students]
         with closing(spread(reader.arrival, pieces, self.wanted.jobs)) as found:
-            for (student, _ids), arrival in zip(pieces, found, strict=True):
-                self.arrivals[student.id] = arrival
+            ids = (student.id for student, _ids in pieces)
+            self.arrivals = dict(zip(ids, found, strict=True))
 
     def _graded_of(self, student: str) -> tuple[str, ...]:
         """The assignments to grade of a student: of somebody new, all that the class was graded in."""
         return self.graded if student in self.standings else tuple(self.course.by_id)
 
-    def _keys(self) -> Iterable[bytes]:
-        return (key for one in self.arrivals.values() for key in (*one.places, *one.known))
-
-    def _missing(self, hits: set[bytes]) -> dict[str, list[tuple[bytes, Path, str]]]:
-        """What is to be graded, each outcome once: key, folder and assignment, by student."""
-        found: dict[str, list[tuple[bytes, Path, str]]] = {}
+    def _missing(self, hits: set[bytes]) -> Missing:
+        """What is to be graded, each outcome once."""
+        found: Missing = {}
         planned = {*hits}
         for student, arrival in self.arrivals.items():
             for key, (path, id_) in arrival.places.items():
                 if key not in planned:
                     planned.add(key)
-                    found.setdefault(student, []).append((key, path, id_))
+                    found.setdefault((student, path), {})[id_] = key
         return found
 
-    def _sentences(self, missing: Mapping[str, Sequence[tuple[bytes, Path, str]]]) -> list[str]:
+    def _sentences(self, missing: Missing) -> list[str]:
         """What is graded again and why, for people; nothing of a first run."""
         if self.before is None:
             return []
         changed = changed_conditions(self.before.conditions, self.conditions)
         again: Counter[str] = Counter()
         fresh = set()
-        for student, works in missing.items():
-            seen = {
-                (id_, use.work)
-                for id_, uses in self.earlier_uses.get(student, {}).items()
-                for use in uses
-            }
-            now = self.arrivals[student].uses
-            for key, _path, id_ in works:
+        for (student, _path), keys in missing.items():
+            earlier, now = self.earlier_uses.get(student, {}), self.arrivals[student].uses
+            for id_, key in keys.items():
                 work = next(use.work for use in now[id_] if use.key == key)
-                if (id_, work) in seen:
+                if work in _works(earlier, id_):
                     again[id_] += 1
                 else:
                     fresh.add(student)
@@ -289,7 +284,7 @@ class _Run:
 
     def _grade(
         self,
-        missing: Mapping[str, Sequence[tuple[bytes, Path, str]]],
+        missing: Missing,
         hits: set[bytes],
         grade: Grade,
         watcher: Watcher,
@@ -303,34 +298,28 @@ class _Run:
         }
         if known:
             self.store.add(known)
-        items: dict[tuple[str, Path], dict[str, bytes]] = {}
-        for student, works in missing.items():
-            for key, path, id_ in works:
-                items.setdefault((student, path), {})[id_] = key
         several = any(student.attempts for student in self.wanted.students)
-        total = len(self.wanted.students)
-        if several:
-            total = sum(len(s.attempts) or 1 for s in self.wanted.students)
+        total = sum(len(student.attempts) or 1 for student in self.wanted.students)
         new = [  # of whom nothing is graded
             one
             for student, one in self.arrivals.items()
             if not one.places and (one.known or student not in self.standings)
         ]
-        done = total - len(items) - len(new)
+        done = total - len(missing) - len(new)
         watcher.begin("attempts" if several else "students", total, done)
         for one in new:
             watcher.done(is_undecided=bool(one.known))
-        todo = [Student(id_, path, self._only(parts)) for (id_, path), parts in items.items()]
+        order = self.wanted.course.by_id
+        todo = [
+            Student(student, path, tuple(id_ for id_ in order if id_ in parts))
+            for (student, path), parts in missing.items()
+        ]
         for work, found in grade(self.settings, todo) if todo else ():
             assert work.path is not None
-            keys = items[work.id, work.path]
+            keys = missing[work.id, work.path]
             outcomes = self._outcomes(found, keys)
             self.store.add(outcomes)
             watcher.done(is_undecided=not all(one.is_decided for one in outcomes.values()))
-
-    def _only(self, parts: Iterable[str]) -> tuple[str, ...]:
-        """The assignments to grade, in the order of the course."""
-        return tuple(id_ for id_ in self.wanted.course.by_id if id_ in parts)
 
     def _outcomes(
         self, found: Result | str, keys: Mapping[str, bytes]
@@ -350,30 +339,21 @@ class _Run:
         todo = [id_ for id_, found in uses.items() if found is None]
         now: dict[str, Uses] = {id_: found for id_, found in uses.items() if found is not None}
         others = {
-            id_: found
-            for id_, found in self.earlier_uses.items()
+            id_: self.earlier_uses.get(id_, {})
+            for id_ in (*self.earlier_uses, *self.standings)
             if id_ not in now and (not wanted.is_whole or id_ in self.arrivals)
         }
-        others |= {
-            id_: {}
-            for id_ in self.standings
-            if id_ not in now
-            and id_ not in others
-            and (not wanted.is_whole or id_ in self.arrivals)
-        }
         everybody = {**others, **now}
-        files = Files(self.out)
+        files = Files(wanted.out)
         rows, standings = dict[str, Row](), dict[str, Standing]()
         open_attempts: list[str] = []
         scorer = Scorer(self.course, self.words, wanted.policy, self.settings.seed)
         pieces = [(self._inputs(id_, everybody),) for id_ in sorted(everybody)]
-        with closing(spread(Maker(scorer, self.out).made, pieces, wanted.jobs)) as found:
-            for (inputs,), made in zip(pieces, found, strict=True):
-                id_ = inputs.own.student
-                files.write(made.files)
-                rows[id_] = made.row
-                standings[id_] = made.standing
-                open_attempts += made.open_attempts
+        with closing(spread(Maker(scorer, wanted.out).made, pieces, wanted.jobs)) as found:
+            for row, standing, left_open, changed_files in found:
+                files.write(changed_files)
+                rows[row.student], standings[row.student] = row, standing
+                open_attempts += left_open
         left = sorted(self.standings.keys() - everybody.keys()) if rows or not todo else []
         files.move_away(left)
         store.end_run(everybody, standings, self.options)
@@ -389,13 +369,8 @@ class _Run:
             is_written=files.are_written,
         )
         if rows:
-            write_class(result, self.out, wanted.roster)
+            write_class(result, wanted.out, wanted.roster)
         return result
-
-    @property
-    def out(self) -> Path:
-        """The output folder."""
-        return self.wanted.out
 
     def _uses(self, student: str) -> Uses | None:
         """What counts for a student now; None where an outcome is not there yet."""
@@ -406,9 +381,8 @@ class _Run:
             for id_ in self.course.by_id
             if id_ not in graded and id_ in earlier
         }
-        if not self.known.issuperset((*arrival.places, *arrival.known)):
-            return None
-        return {**kept, **arrival.uses}
+        is_there = self.known.issuperset((*arrival.places, *arrival.known))
+        return {**kept, **arrival.uses} if is_there else None
 
     def _inputs(self, student: str, everybody: Mapping[str, Uses]) -> StudentInputs:
         members = self.wanted.decisions.members(student)
@@ -437,11 +411,8 @@ class _Run:
         changed, why = {}, Counter[str]()
         has_other_options = self.before is not None and self.before.options != self.wanted.options
         for id_, now in sorted(standings.items()):
-            before = self.standings.get(id_)
-            if before is None or (before.score, before.is_undecided) == (
-                now.score,
-                now.is_undecided,
-            ):
+            before = self.standings.get(id_, now)
+            if (before.score, before.is_undecided) == (now.score, now.is_undecided):
                 continue
             changed[id_] = (before.score, now.score)
             earlier, uses = self.earlier_uses.get(id_, {}), everybody[id_]
@@ -460,14 +431,8 @@ class _Run:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What a student has: in a line, what is remembered, and the files that are to be written."""
-
-    row: Row
-    standing: Standing
-    open_attempts: tuple[str, ...]
-    files: tuple[OutputFile, ...]
+Made = tuple[Row, Standing, tuple[str, ...], tuple[OutputFile, ...]]
+"""A student's line, what is remembered, attempts that are open, and the files to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,7 +450,7 @@ class Maker:
             row.score,
             row.undecided,
             {id_: score for id_, score in row.assignments.items() if score is not None},
-            keys_of(inputs.own.uses),
+            {id_: tuple(use.key for use in found) for id_, found in inputs.own.uses.items()},
             result.decided,
             result.unread,
             tuple(part.id for part in result.assignments if part.read_from),
@@ -496,7 +461,7 @@ class Maker:
             for path, text in zip((record_path, feedback_path), texts, strict=True)
         ]
         differing = tuple(file for file in files if not file.is_current(self.out))
-        return Made(row, standing, tuple(_open_attempts(result)), differing)
+        return row, standing, tuple(_open_attempts(result)), differing
 
 
 def _works(uses: Mapping[str, Sequence[Use]], assignment: str) -> list[str]:

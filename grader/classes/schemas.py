@@ -28,7 +28,7 @@ def schema(name: str) -> Schema:
         top, definitions = _schemas(Summary, SUMMARY_FORMAT)
     else:
         top, definitions = _schemas(Comparison, FORMAT_OF_COMPARISONS, CheckEffect)
-        top["properties"]["checks"] = {"type": "array", "items": _ref("CheckEffect")}
+        top["properties"]["checks"] = {"type": "array", "items": {"$ref": "#/$defs/CheckEffect"}}
         top["required"].append("checks")
     return {"$schema": DIALECT, "title": name, **top, "$defs": definitions}
 
@@ -80,7 +80,3 @@ def _plain(schema: Any) -> Any:
     if schema.get("format") == "decimal":
         return NUMBER
     return {key: _plain(value) for key, value in schema.items() if key != "default"}
-
-
-def _ref(name: str) -> Schema:
-    return {"$ref": f"#/$defs/{name}"}

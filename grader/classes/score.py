@@ -3,6 +3,7 @@
 No student code is run here, nothing is read and nothing is remembered.
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,10 +11,10 @@ from decimal import Decimal
 
 from msgspec.structs import replace
 
-from grader.classes.deciding import decided
+from grader.classes.deciding import Deciding, decided
 from grader.classes.decisions import NO_DECISIONS, Personal
 from grader.classes.outcomes import Words, unpacked
-from grader.classes.policies import Policy, Try, counting
+from grader.classes.policies import Policy, counting
 from grader.classes.store import Use, Uses
 from grader.core.kit import versions
 from grader.core.language import _
@@ -137,7 +138,7 @@ class Scorer:
                 if best != inputs.own.student and found is not None:
                     own[id_], by[id_] = self._shared(found, best, own.get(id_)), best
         parts = tuple(own[id_] for id_ in self.course.by_id if id_ in own)
-        parts = _without_others_files(parts)
+        parts = without_others_files(parts)
         is_submitted = any(not part.is_missing for part in parts)
         outcomes = Result(
             student=inputs.own.student,
@@ -166,7 +167,7 @@ class Scorer:
 
     def _automatic(self, own: Mapping[str, AssignmentResult]) -> Decimal | None:
         """What a student's own work has by its checks alone."""
-        parts = _without_others_files(tuple(own[id_] for id_ in self.course.by_id if id_ in own))
+        parts = without_others_files(tuple(own[id_] for id_ in self.course.by_id if id_ in own))
         return score_of(scored_alone(self.course, part) for part in parts)
 
     def _all(self, parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:
@@ -182,25 +183,25 @@ class Scorer:
             if id_ in self.course.by_id and uses
         }
         attempts = {id_: tries[id_] for id_ in tries if work.uses[id_][0].number}
-        found = {id_: tries[id_][0].record for id_ in tries.keys() - attempts.keys()}
+        found = {id_: tries[id_][0] for id_ in tries.keys() - attempts.keys()}
         if attempts:
             counted = counting(self.course, attempts, self.policy, work.personal)
             found |= {part.id: part for part in counted}
         return found
 
-    def _try(self, use: Use, work: HandedIn) -> Try:
+    def _try(self, use: Use, work: HandedIn) -> AssignmentResult:
         record = self.words.result(unpacked(work.records[use.key]))
         if use.at and record.read_from:
             at = datetime.fromisoformat(use.at)
             record = replace(record, submitted_at=at, time_source=use.source)
-        return Try(record)
+        return record
 
     # Groups.
 
     def _of_group(
         self, inputs: StudentInputs, id_: str, names: Sequence[str], own: AssignmentResult | None
     ) -> tuple[str, AssignmentResult | None]:
-        """Of a group's submissions the one with most points, and whose it is.
+        """Of a group's submissions the one with most points by the student's dates, and whose it is.
 
         Where it makes no difference, a student's own work stays, else the first name's.
         """
@@ -211,18 +212,9 @@ class Scorer:
             if name in inputs.group
         }
         order = sorted(found, key=lambda name: (name != student, name))
-        best = max(order, key=lambda name: self._worth(found[name]))
+        deciding = Deciding(self.course, dataclasses.replace(inputs.own.personal, late_days=None))
+        best = max(order, key=lambda name: _worth(found[name], deciding))
         return best, found[best]
-
-    def _worth(self, part: AssignmentResult | None) -> tuple[bool, Decimal]:
-        """Whether anything was handed in for an assignment, and the points that it has.
-
-        What is undecided is worth most, so that nobody overlooks it.
-        """
-        if part is None or part.is_missing:
-            return False, Decimal(0)
-        score = scored_alone(self.course, part).score
-        return True, Decimal("Infinity") if score is None else score
 
     def _shared(
         self, part: AssignmentResult, by: str, own: AssignmentResult | None
@@ -242,7 +234,18 @@ class Scorer:
         return replace(part, handed_in_by=by, notes=(*part.notes, *notes), attempts=())
 
 
-def _without_others_files(parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:
+def _worth(part: AssignmentResult | None, deciding: Deciding) -> tuple[bool, Decimal]:
+    """Whether anything was handed in for an assignment, and the points that it has.
+
+    What is undecided is worth most, so that nobody overlooks it.
+    """
+    if part is None or part.is_missing:
+        return False, Decimal(0)
+    (found,) = deciding.assignments([part])
+    return True, Decimal("Infinity") if found.score is None else found.score
+
+
+def without_others_files(parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:
     """Assignments; of which a file defines nothing that defines something of another, it is not read.
 
     One file may be handed in for several: it counts for those of which it defines anything, and
@@ -265,12 +268,9 @@ def _missing(part: AssignmentResult) -> AssignmentResult:
 def _isolation(inputs: StudentInputs, by: Mapping[str, str]) -> tuple[str, ...]:
     """The layers around the student's code, or around that of the group."""
     works = (inputs.own, *(inputs.group[name] for name in dict.fromkeys(by.values())))
-    for work in works:
-        for uses in work.uses.values():
-            for use in uses:
-                if layers := unpacked(work.records[use.key]).isolation:
-                    return layers
-    return ()
+    keys = ((work, use.key) for work in works for uses in work.uses.values() for use in uses)
+    layers = (unpacked(work.records[key]).isolation for work, key in keys)
+    return next(filter(None, layers), ())
 
 
 def _hash_of(uses: Uses) -> str:

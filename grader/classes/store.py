@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any
 
 import msgspec
 
@@ -22,6 +20,8 @@ from grader.core.kit import KIT_NAME
 from grader.intake.folders import JOURNAL, STORE
 
 FORMAT = f"{KIT_NAME}/class/1"
+ANONYMOUS = "--anonymous"
+"""Stands among a run's options where it has numbers in place of names."""
 KEPT_RUNS = 20
 """Outcomes that no hand-in uses stay for so many runs: undoing a change finds them again."""
 WAIT_SECONDS = 1.0
@@ -200,12 +200,7 @@ class Store:
         """Nothing more than it is."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close it, which lets other commands in; one that was never written to is removed."""
         with _said(self.folder):
             is_empty = self._runs <= 1 and self.options() is None
@@ -346,14 +341,6 @@ class Store:
     def published(self) -> list[str]:
         """The names of what was published, the first one first."""
         return [n for (n,) in self._connection.execute("SELECT name FROM published ORDER BY name")]
-
-    def published_summary(self, name: str) -> dict[str, Any]:
-        """The class in numbers as it was published."""
-        query = "SELECT summary FROM published WHERE name = ?"
-        found: dict[str, Any] = msgspec.json.decode(
-            self._connection.execute(query, (name,)).fetchone()[0]
-        )
-        return found
 
     def published_records(self, name: str) -> dict[str, bytes]:
         """Everybody's record as it was published, compressed by zlib."""

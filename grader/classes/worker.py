@@ -54,11 +54,7 @@ def student_outcomes(grader: SubmissionGrader, launcher: Launcher, student: Stud
     """
     environment, submission, reason = grader.environment, Submission(student.id), ""
     course = environment.course
-    exercises = {
-        id_: e
-        for id_, e in course.exercises.items()
-        if e.assignment in (student.only or course.by_id)
-    }
+    exercises = course.only(student.only or course.by_id).exercises
     if student.refused:
         return undecided(environment, submission, student.refused, student.only)
     for _try in range(TRIES):

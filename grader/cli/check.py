@@ -11,19 +11,29 @@ import secrets
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli.edge import ExitCode, from_here
-from grader.cli.streams import echo
+import click
+
+from grader.cli.help import SpokenCommand
+from grader.cli.shared import (
+    ANYTHING,
+    ExitCode,
+    course_option,
+    echo,
+    format_option,
+    from_here,
+    targets_argument,
+)
 from grader.core.errors import CourseError, UsageError
 from grader.core.language import _, listed, paragraph
 from grader.core.records import Outcome, Result
 from grader.course.course import Course, Exercise
+from grader.progress.packing import as_handed_in
 from grader.reports.base import CheckedWork
-from grader.reports.registry import checked
+from grader.reports.registry import CHECK_REPORTS, checked
 from grader.submissions.protected_files import Protection, protection
 from grader.submissions.submission import Submission, read_submission
 
@@ -32,55 +42,76 @@ if TYPE_CHECKING:
     from grader.sessions.base import Session
 
 
-@dataclass(frozen=True, slots=True)
-class CheckOptions:
-    """What `grader check` was asked for, as its help says."""
+@click.command(cls=SpokenCommand)
+@targets_argument
+@click.option(
+    "--submission", type=ANYTHING, help="A folder or file with your work.  [default: assignments/]"
+)
+@format_option
+@click.option("--verbose", is_flag=True, help="Show all that every check says.")
+@click.option("--debug", is_flag=True, help="Run in this process: print and breakpoint() work.")
+@click.option(
+    "--as-graded",
+    is_flag=True,
+    help="Run only what `grader pack` would hand in, as it will be graded: sealed where possible.",
+)
+@click.option(
+    "--report",
+    "reports",
+    type=click.Choice(CHECK_REPORTS),
+    multiple=True,
+    help="Also report in a platform's own form; may be given more than once.",
+)
+@course_option
+def check(
+    course: Course,
+    *,
+    targets: tuple[str, ...],
+    submission: Path | None,
+    format_: str,
+    verbose: bool,
+    debug: bool,
+    as_graded: bool,
+    reports: tuple[str, ...],
+) -> ExitCode:
+    """Run the visible checks on your work.
 
-    targets: tuple[str, ...]
-    submission: Path | None
-    format_: str
-    verbose: bool
-    debug: bool
-    as_graded: bool
-    reports: tuple[str, ...]
+    TARGET is an assignment (02_lists, or 02), an exercise (02_lists/merge, or merge where that is
+    unique), or nothing for all.
 
-
-def run_check(course: Course, options: CheckOptions) -> ExitCode:
-    """Check a submission and print or write the result.
-
-    Raises:
-        UsageError: when there is nothing to check, or a target names nothing.
+    Exits with 0 when all passed, 1 when not (or when a protected file of the repository is not
+    as it was released), 2 for a wrong command or course, 3 when the grader itself failed.
     """
-    if options.debug and options.as_graded:
+    if debug and as_graded:
         raise UsageError(_("--debug and --as-graded exclude each other: give one of them."))
-    exercises = course.select(options.targets)
-    path = options.submission or course.work_folder
-    submission = _read(course, path, options)
-    if submission.is_empty:
+    exercises = course.select(targets)
+    path = submission or course.work_folder
+    work = (as_handed_in if as_graded else read_submission)(course, path, "me")
+    if work.is_empty:
         sentence = _("There is no .py and no .ipynb in {folder}.").format(folder=path)
-        notes = [note for reading in submission.readings.values() for note in reading.notes]
+        notes = [note for reading in work.readings.values() for note in reading.notes]
         raise UsageError(paragraph((sentence, *notes)))
     if path.is_file():
-        _refuse_other_work(submission, path, exercises)
+        _refuse_other_work(work, path, exercises)
     with _no_garbage_collection():
-        session = _session(course, submission, options)
+        session = _session(course, work, debug=debug, as_graded=as_graded)
         from grader.cli.hint import hint_command, verbose_command
         from grader.cli.render import print_as_graded, print_check, print_decided, print_protection
-        from grader.cli.shown_views import print_new_views
+        from grader.cli.show import print_new_views
         from grader.cli.view import View, console
         from grader.judging.results import to_json
         from grader.judging.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
         from grader.judging.views import shown_solved, shown_when_solved
 
     # The copy's own work is what `grader status` reports.
-    is_own = options.submission is None and not options.as_graded
+    is_own = submission is None and not as_graded
     with (
         closing(session),
-        closing(visible_grader(course, apart=options.debug, exercises=exercises)) as grader,
+        closing(visible_grader(course, apart=debug, exercises=exercises)) as grader,
     ):
-        result = grade(grader, submission, session, Scope(exercises, VISIBLE_CHECKS))
-        ran = grader, submission, session, result
-        solved = shown_solved(*ran) if "html" in options.reports else ()
+        result = grade(grader, work, session, Scope(exercises, VISIBLE_CHECKS))
+        ran = grader, work, session, result
+        solved = shown_solved(*ran) if "html" in reports else ()
         before = _solved_before(course) if is_own else ()
         new = shown_when_solved(*ran, before) if is_own else ()
         lines = _what_follows(*ran, before) if is_own else []
@@ -88,19 +119,19 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
     run = CheckedWork(
         course, result, _platform_path(path), dict(os.environ), now, protected, solved
     )
-    reports = checked(options.reports, run)
-    for file in reports.files:
+    made = checked(reports, run)
+    for file in made.files:
         file.write(course.root)
-    is_json = options.format_ == "json"
-    with _platform_commands(reports.lines, err=is_json):
+    is_json = format_ == "json"
+    with _platform_commands(made.lines, err=is_json):
         if is_json:
             echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
         else:
             view = View(
                 from_here(path if path.is_dir() else path.parent),
                 hint=hint_command(course),
-                more=verbose_command(course, options.submission),
-                everything=options.verbose,
+                more=verbose_command(course, submission),
+                everything=verbose,
             )
             print_check(result, console(), view)
             print_decided(
@@ -110,12 +141,12 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
             print_new_views(console(), course, new)
             for line in lines:
                 echo(line)
-            if options.as_graded:
+            if as_graded:
                 print_as_graded(result, console())
     if is_own:
         from grader.progress.progress import remember
 
-        remember(course, submission, result)
+        remember(course, work, result)
     return _exit_code(result, protected)
 
 
@@ -154,16 +185,8 @@ def _solved_before(course: Course) -> set[str]:
     """The exercises that were solved when they were last checked, by id."""
     from grader.progress.store import Memory
 
-    found = Memory(course.root).results()
-    return {id_ for id_, last in found.items() if last.exercise.is_solved}
-
-
-def _read(course: Course, path: Path, options: CheckOptions) -> Submission:
-    if not options.as_graded:
-        return read_submission(course, path, "me")
-    from grader.progress.packing import as_handed_in
-
-    return as_handed_in(course, path, "me")
+    known = Memory(course.root).results()
+    return {id_ for id_, last in known.items() if last.exercise.is_solved}
 
 
 def _refuse_other_work(
@@ -175,16 +198,16 @@ def _refuse_other_work(
         UsageError: when it was read for other assignments only.
     """
     asked = list(dict.fromkeys(exercise.assignment for exercise in exercises.values()))
-    found = [id_ for id_, reading in submission.readings.items() if reading.sources]
-    if not found or set(found) & set(asked):
+    there = [id_ for id_, reading in submission.readings.items() if reading.sources]
+    if not there or set(there) & set(asked):
         return
     sentence = _(
         "{file} looks like work on {found}; it defines nothing that {asked} asks for. {command} "
         "checks it."
     )
-    command = f"`grader check {found[0]} --submission {shlex.quote(str(path))}`"
-    told = {"found": listed(found), "asked": listed(asked), "command": command}
-    raise UsageError(sentence.format(file=path.name, **told))
+    command = f"`grader check {there[0]} --submission {shlex.quote(str(path))}`"
+    words = {"found": listed(there), "asked": listed(asked), "command": command}
+    raise UsageError(sentence.format(file=path.name, **words))
 
 
 def _platform_path(path: Path) -> str:
@@ -222,12 +245,12 @@ def _no_garbage_collection() -> Iterator[None]:
         gc.enable()
 
 
-def _session(course: Course, submission: Submission, options: CheckOptions) -> "Session":
-    if options.debug:
+def _session(course: Course, submission: Submission, *, debug: bool, as_graded: bool) -> "Session":
+    if debug:
         from grader.sessions.in_process import InProcessSession
 
         return InProcessSession(submission, is_alone=True)
-    if options.as_graded:
+    if as_graded:
         from grader.judging.seal_probe import launcher_as_graded
 
         launcher = launcher_as_graded(course.packages)

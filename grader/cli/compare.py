@@ -5,9 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,65 +16,80 @@ from rich.table import Table
 
 from grader.classes.compare import Comparison, by_check, compare_runs, signed, to_record
 from grader.classes.records import Records, open_records
-from grader.classes.store import RunOptions, Store
-from grader.cli.edge import ExitCode
-from grader.cli.named_runs import ANONYMOUS
+from grader.classes.store import ANONYMOUS, RunOptions, Store
+from grader.cli.shared import ANYTHING, FOLDER, ExitCode, format_option
 from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
 from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
 from grader.intake.folders import STORE
-from grader.reports.stability import stability_table
+from grader.reports.items import stability_table
 
 MOST_ROWS = 100
 """Of more students than these a terminal shows the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompareOptions:
-    """What `grader compare` was asked for, as its help says."""
+@click.command()
+@click.argument("old", type=FOLDER)
+@click.argument("new", type=FOLDER)
+@click.option("--submissions", type=ANYTHING, help="Whose work is graded with a course.")
+@click.option("--roster", type=ANYTHING, help="The class's roster, as for `grader grade`.")
+@click.option("--anonymous", type=ANYTHING, metavar="KEYFILE", help="As for `grader grade`.")
+@format_option
+@click.option("--html", "page", type=ANYTHING, help="Write a page, too.", metavar="FILE")
+@click.option("--items", type=ANYTHING, help="Write how each check moved, as CSV.", metavar="FILE")
+def compare(
+    old: Path,
+    new: Path,
+    *,
+    submissions: Path | None,
+    roster: Path | None,
+    anonymous: Path | None,
+    format_: str,
+    page: Path | None,
+    items: Path | None,
+) -> ExitCode:
+    """Show whose score differs between OLD and NEW, by how much, and why.
 
-    old: Path
-    new: Path
-    submissions: Path | None
-    roster: Path | None
-    format_: str
-    page: Path | None
-    anonymous: Path | None = None
-    items: Path | None = None
+    OLD and NEW are --out folders of `grader grade`, or what `grader publish` made of one. One of
+    them, or both, may be a course instead: then --submissions are graded with it, in a folder that is
+    removed afterwards, and what it changes in the other is shown. So a change of a check is tried
+    before it counts.
 
-
-def run_compare(options: CompareOptions) -> ExitCode:
-    """Compare, and print or write what differs.
-
-    Raises:
-        UsageError: when one of the two is neither a run nor a course.
+    Checks that end differently for unchanged work are listed.
     """
-    with _runs(options) as (old, new):
-        found = compare_runs(old, new)
-        if options.items is not None:
-            write_whole(options.items, stability_table([*old.results()], [*new.results()]))
-    if options.page is not None:
-        from grader.reports.html.comparison import comparison_page
+    class_options = [
+        part
+        for option, path in (("--roster", roster), ("--anonymous", anonymous))
+        if path is not None
+        for part in (option, str(path))
+    ]
+    with _runs(old, new, submissions, class_options) as (before, after):
+        comparison = compare_runs(before, after)
+        if items is not None:
+            write_whole(items, stability_table([*before.results()], [*after.results()]))
+    if page is not None:
+        from grader.reports.html.pages import comparison_page
 
-        write_whole(options.page, comparison_page(found, str(options.old), str(options.new)))
-    if options.format_ == "json":
-        click.echo(json.dumps(to_record(found), indent=2, ensure_ascii=False))
+        write_whole(page, comparison_page(comparison, str(old), str(new)))
+    if format_ == "json":
+        click.echo(json.dumps(to_record(comparison), indent=2, ensure_ascii=False))
     else:
-        _print(found)
+        _print(comparison)
     return ExitCode.FINE
 
 
 @contextmanager
-def _runs(options: CompareOptions) -> Iterator[tuple[Records, Records]]:
+def _runs(
+    old: Path, new: Path, submissions: Path | None, class_options: Sequence[str]
+) -> Iterator[tuple[Records, Records]]:
     """The records of both; what is a course is graded into a folder of its own."""
     with TemporaryDirectory(prefix="grader-compare-") as scratch:
-        old, new = options.old, options.new
         if _is_course(old):
-            old = _graded(old, new, options, Path(scratch) / "old")
+            old = _graded(old, new, submissions, class_options, Path(scratch) / "old")
         if _is_course(new):
-            new = _graded(new, old, options, Path(scratch) / "new")
+            new = _graded(new, old, submissions, class_options, Path(scratch) / "new")
         with ExitStack() as stack:
             for folder in (old, new):  # nobody writes there meanwhile
                 if (folder / STORE).is_file():
@@ -87,12 +101,14 @@ def _is_course(folder: Path) -> bool:
     return (folder / MANIFEST).is_file()
 
 
-def _graded(course: Path, other: Path, options: CompareOptions, out: Path) -> Path:
+def _graded(
+    course: Path, other: Path, submissions: Path | None, class_options: Sequence[str], out: Path
+) -> Path:
     """A class graded with a course; where the other is a run, only what the course changes in it.
 
     Another process does it, because the checks of two courses have the same names.
     """
-    if options.submissions is None:
+    if submissions is None:
         raise UsageError(f"{course} is a course: --submissions says whose work is graded with it.")
     if not _is_course(other):
         if not other.is_dir():
@@ -100,14 +116,13 @@ def _graded(course: Path, other: Path, options: CompareOptions, out: Path) -> Pa
         shutil.copytree(other, out, ignore=shutil.ignore_patterns("reports", "former"))
     before = _run_in(out)
     isolation = before.isolation if before else "sealed"
-    again = [one for one in before.options if one != ANONYMOUS] if before else []
+    again = [option for option in before.options if option != ANONYMOUS] if before else []
     assignments = before.assignments if before else ()
-    command = [sys.executable, "-m", "grader.cli", "grade", str(options.submissions)]
+    command = [sys.executable, "-m", "grader.cli", "grade", str(submissions)]
     command += ["--out", str(out), "--quiet", "--isolation", isolation, *again]
     there = load_course(course).by_id if assignments else ()
     command += [part for id_ in assignments if id_ in there for part in ("--assignment", id_)]
-    command += ["--roster", str(options.roster)] if options.roster else []
-    command += ["--anonymous", str(options.anonymous)] if options.anonymous else []
+    command += class_options
     environment = {**os.environ, COURSE_VARIABLE: str(course.resolve())}
     done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (ExitCode.FINE, ExitCode.GRADERS_FAULT):
@@ -123,39 +138,39 @@ def _run_in(out: Path) -> RunOptions | None:
         return store.options()
 
 
-def _print(found: Comparison) -> None:
+def _print(comparison: Comparison) -> None:
     screen = console()
-    screen.print(found.sentence)
-    for line in found.same_work.lines:
+    screen.print(comparison.sentence)
+    for line in comparison.same_work.lines:
         screen.print(clean(line), markup=False, soft_wrap=True)
-    for names, where in ((found.only_before, "earlier"), (found.only_after, "later")):
+    for names, where in ((comparison.only_before, "earlier"), (comparison.only_after, "later")):
         if names:
-            told = f"Only in the {where} run: {', '.join(map(clean, names))}."
-            screen.print(told, markup=False, soft_wrap=True)
-    if found.of_scores:
-        screen.print(_students(found))
-    left = len(found.of_scores) - MOST_ROWS
+            line = f"Only in the {where} run: {', '.join(map(clean, names))}."
+            screen.print(line, markup=False, soft_wrap=True)
+    if comparison.of_scores:
+        screen.print(_students(comparison))
+    left = len(comparison.of_scores) - MOST_ROWS
     if left > 0:
         screen.print(f"{left} more: --format json and --html have everybody.")
-    effects = by_check(found)
+    effects = by_check(comparison)
     if effects:
         table = Table(header_style="bold")
         table.add_column("check", overflow="fold")
         for name in ("differs for", "gain", "lose"):
             table.add_column(name, justify="right")
-        for one in effects:
-            counts = map(len, (one.students, one.gaining, one.losing))
-            table.add_row(escape(one.id), *map(str, counts))
+        for effect in effects:
+            counts = map(len, (effect.students, effect.gaining, effect.losing))
+            table.add_row(escape(effect.id), *map(str, counts))
         screen.print(table)
 
 
-def _students(found: Comparison) -> Table:
+def _students(comparison: Comparison) -> Table:
     table = Table(header_style="bold")
     table.add_column("student", overflow="fold")
     for name in ("before", "after", "difference"):
         table.add_column(name, justify="right")
     table.add_column("what it comes from", overflow="fold")
-    for change in found.of_scores[:MOST_ROWS]:
+    for change in comparison.of_scores[:MOST_ROWS]:
         why = "\n".join(line for part in change.parts for line in part.lines)
         shown = (change.shown_before, change.shown_after, signed(change.difference))
         table.add_row(*map(escape, (clean(change.student), *shown, why)))

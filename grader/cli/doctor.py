@@ -9,10 +9,12 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+import click
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli.edge import ExitCode
+from grader.cli.help import SpokenCommand
+from grader.cli.shared import ExitCode, is_students_copy, lang_option, open_course
 from grader.cli.view import STYLES, broken, console
 from grader.core.language import _, ngettext, paragraph
 from grader.course.course import Course
@@ -26,7 +28,20 @@ MOST_FILES = 8
 """How many files that differ are named."""
 
 
-def run_doctor() -> ExitCode:
+@click.command(cls=SpokenCommand)
+@lang_option
+def doctor(lang: str | None) -> ExitCode:
+    """Show whether all that is needed works here.
+
+    In a student's copy: Python, torch, the copy's files, notebooks. Elsewhere: versions, and which
+    layers of isolation really hold, by trying them.
+
+    Exits with 0 when all is well (elsewhere: when student code can be sealed), with 1 when not.
+    """
+    return _examine_copy(open_course(lang)) if is_students_copy() else _examine_machine()
+
+
+def _examine_machine() -> ExitCode:
     """Print versions and layers of isolation; NOT_PASSED where student code cannot be sealed."""
     screen = console()
     versions = Table("what", "version", header_style="bold")
@@ -65,7 +80,7 @@ Line = tuple[str, str]
 """A sign, and what there is to say."""
 
 
-def run_students_doctor(course: Course) -> ExitCode:
+def _examine_copy(course: Course) -> ExitCode:
     """Print whether this copy can work here; NOT_PASSED where something has to be mended."""
     screen = console()
     python = _("Python {version}, in {folder}")
@@ -95,16 +110,16 @@ def _torch(course: Course) -> Line:
         sentence = _("torch {version} is installed but cannot be loaded: {reason}")
         return "✗", sentence.format(version=installed, reason=error)
     constraints = course.root / "constraints.txt"
-    found = PINNED_TORCH.search(constraints.read_text("utf-8") if constraints.is_file() else "")
-    if found is None:
+    match = PINNED_TORCH.search(constraints.read_text("utf-8") if constraints.is_file() else "")
+    if match is None:
         return "✓", f"torch {installed}"
-    if found[1] == installed.partition("+")[0]:
+    if match[1] == installed.partition("+")[0]:
         return "✓", _("torch {version}, as the course was made with").format(version=installed)
     sentence = _(
         "torch {version}; the course was made with {pinned}. Yours should give the same results. "
         "To have that one, run {command}"
     )
-    return "~", sentence.format(version=installed, pinned=found[1], command=f"`{INSTALL}`")
+    return "~", sentence.format(version=installed, pinned=match[1], command=f"`{INSTALL}`")
 
 
 def _files(course: Course) -> Iterator[Line]:

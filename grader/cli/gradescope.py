@@ -10,7 +10,7 @@ import click
 
 from grader.classes.run_settings import RunSettings
 from grader.classes.worker import Worker
-from grader.cli.edge import ExitCode
+from grader.cli.shared import ExitCode, current_course
 from grader.core.records import Result
 from grader.course.course import Course
 from grader.intake.folders import Student
@@ -18,7 +18,8 @@ from grader.intake.platform_zips import Upload, lay_out
 from grader.intake.safe_zip import WANTED
 from grader.judging import seal_probe
 from grader.judging.results import for_student
-from grader.reports.gradescope import gradescope, nothing_to_read
+from grader.reports.platforms import gradescope as render
+from grader.reports.platforms import nothing_to_read
 from grader.sessions import launchers
 
 NOT_SEALED = (
@@ -27,8 +28,21 @@ NOT_SEALED = (
 )
 
 
-def run_gradescope(course: Course, root: Path) -> ExitCode:
-    """Grade `submission` below Gradescope's folder and write `results/results.json`."""
+@click.command(hidden=True)
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=Path("/autograder"),
+    show_default=True,
+    help="Gradescope's folder, with `submission` in it.",
+)
+def gradescope(root: Path) -> ExitCode:
+    """Grade `submission` by all checks and write `results/results.json`.
+
+    Exits with 0; or with 3, and without that file, when the grader itself failed: Gradescope then
+    gives no score.
+    """
+    course = current_course()
     launcher: launchers.Launcher
     try:
         preface, launcher = "", seal_probe.sealed_launcher(course.packages)
@@ -42,13 +56,13 @@ def run_gradescope(course: Course, root: Path) -> ExitCode:
     path.unlink(missing_ok=True)
     text = nothing_to_read(preface)
     if result.submitted:
-        rendered = gradescope(for_student(result), preface=preface)
-        if rendered is None:
+        record = render(for_student(result), preface=preface)
+        if record is None:
             for note in dict.fromkeys(note for a in result.assignments for note in a.notes):
                 click.echo(note, err=True)
             click.echo("Undecided: a part could not be judged; there is no score.", err=True)
             return ExitCode.GRADERS_FAULT
-        text = rendered
+        text = record
     path.write_text(text, "utf-8")
     return ExitCode.FINE
 
@@ -67,8 +81,8 @@ def _graded(course: Course, folder: Path, launcher: launchers.Launcher) -> Resul
 
 def _files(folder: Path) -> list[Path]:
     """What was handed in that can be graded, never through a link."""
-    found = []
+    paths = list[Path]()
     for path, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_", "venv")))
-        found += [Path(path) / name for name in sorted(names) if name.lower().endswith(WANTED)]
-    return [path for path in found if path.is_file() and not path.is_symlink()]
+        paths += [Path(path) / name for name in sorted(names) if name.lower().endswith(WANTED)]
+    return [path for path in paths if path.is_file() and not path.is_symlink()]

@@ -4,7 +4,10 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-from grader.cli.streams import echo
+import click
+
+from grader.cli.help import SpokenCommand
+from grader.cli.shared import course_option, echo
 from grader.core.errors import UsageError
 from grader.core.language import N_, _, listed
 from grader.core.text import filled
@@ -15,7 +18,22 @@ NOT_REMEMBERED = N_("(Which hint comes next could not be remembered.)")
 COLUMNS = 78
 
 
-def run_hint(
+@click.command(cls=SpokenCommand)
+@click.argument("exercise")
+@click.option("--again", is_flag=True, help="Show the last one once more.")
+@click.option("--all", "everything", is_flag=True, help="Show every hint.")
+@click.option("--restart", is_flag=True, help="Begin with the first hint again.")
+@course_option
+def hint(course: Course, exercise: str, *, again: bool, everything: bool, restart: bool) -> None:
+    """Show the next hint for EXERCISE.
+
+    Where the last check named a mistake, its question comes first. Then hints climb: a question,
+    then where to look; the last points at the equation.
+    """
+    print_hint(course, exercise, again=again, everything=everything, restart=restart)
+
+
+def print_hint(
     course: Course,
     name: str,
     restarting: str = "--restart",
@@ -43,7 +61,7 @@ def run_hint(
     helper = Helper(course, exercise)
     hints = helper.hints()
     if everything:
-        echo("\n\n".join(advice_text(one, exercise) for one in hints))
+        echo("\n\n".join(advice_text(hint, exercise) for hint in hints))
         return
     is_kept = helper.forget() if restart and not again else True
     advice = helper.last() if again else helper.next()
@@ -68,7 +86,7 @@ def only_exercise(course: Course, name: str) -> Exercise:
         return having[0]
     first, *others = course.select((name,)).values()
     if others:
-        names = listed(hint_name(course, one.id) for one in (first, *others))
+        names = listed(hint_name(course, e.id) for e in (first, *others))
         sentence = _("{name!r} is an assignment. Name one of its exercises: {names}.")
         raise UsageError(sentence.format(name=name, names=names))
     return first

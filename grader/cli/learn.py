@@ -1,11 +1,10 @@
 """`grader learn`: a student's wrong answer becomes a known mistake."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from grader.cli.edge import ExitCode
+from grader.cli.shared import ExitCode, class_option, current_course
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.kept import exclusive
@@ -25,52 +24,57 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LearnOptions:
-    """What `grader learn` was asked for, as its help says; "" is asked at the terminal."""
+@click.command()
+@click.argument("student")
+@click.argument("exercise")
+@class_option
+@click.option("--id", "id_", default="", help="The mistake's name, like scores-not-scaled.")
+@click.option("--kind", type=click.Choice(["slip", "step", "idea"]), help="How grave it is.")
+@click.option("--symptom", default="", help="What goes wrong, in a sentence.")
+@click.option("--question", default="", help="A question that leads out of it.")
+@click.option("--yes", is_flag=True, help="Run it without asking: the edit was read before.")
+def learn(
+    student: str,
+    exercise: str,
+    *,
+    submissions: Path,
+    id_: str,
+    kind: str | None,
+    symptom: str,
+    question: str,
+    yes: bool,
+) -> ExitCode:
+    """Turn STUDENT's wrong answer for EXERCISE into a known mistake.
 
-    student: str
-    exercise: str
-    submissions: Path
-    id_: str
-    kind: str | None
-    symptom: str
-    question: str
-    yes: bool
-
-
-def run_learn(course: Course, options: LearnOptions) -> ExitCode:
-    """Propose an edit, ask for words and whether to run it, write it, and prove it.
-
-    What breaks a promise is not kept.
-
-    Raises:
-        UsageError: when there is no such student or function, or the name is taken.
+    The edit of the solution is worked out and shown; its words are asked for, and whether to run it:
+    it is a student's code, and runs sealed. It is kept when `grader validate` proves that it is caught
+    and named. What uses more than the solution, numbers and tensors is refused.
     """
+    course = current_course()
     course.require_solutions()
-    named = [*course.select((options.exercise,)).values()]
+    named = [*course.select((exercise,)).values()]
     if len(named) != 1:
-        raise UsageError(f"{options.exercise} names {len(named)} exercises; give one.")
-    (exercise,) = named
-    submission = _submission(course, options)
+        raise UsageError(f"{exercise} names {len(named)} exercises; give one.")
+    (chosen,) = named
+    submission = _submission(course, submissions, student)
     with told(submission.student):
-        find, replace = proposed_edit(course, exercise, submission)
-    click.echo(f"In the solution of {exercise.id}\n\n{find}\n\nbecomes\n\n{replace}\n")
-    mistake = _asked(options)
-    if not options.yes and not click.confirm(_run_it(course)):
+        find, replace = proposed_edit(course, chosen, submission)
+    click.echo(f"In the solution of {chosen.id}\n\n{find}\n\nbecomes\n\n{replace}\n")
+    mistake = _asked(id_, kind, symptom, question)
+    if not yes and not click.confirm(_run_it(course)):
         click.echo("Nothing was run, and nothing was written.")
         return ExitCode.NOT_PASSED
-    path = course.paths(course.by_id[exercise.assignment]).misconceptions
+    path = course.paths(course.by_id[chosen.assignment]).misconceptions
     with exclusive(course.root):
         before = _as_proven(path)
         known = {m.id for a in course.assignments for m in read_misconceptions(course, a)}
         if mistake.id in known:
             raise UsageError(f"There is a known mistake {mistake.id!r} already. Give another --id.")
         text = (before or b"").decode()
-        new = entry(exercise, mistake, find, replace)
+        new = entry(chosen, mistake, find, replace)
         write_whole(path, with_entry(text, new, is_proven=False))
         click.echo(f"written: {course.inner(path)}")
-        proven = _proven(course, exercise, path, before)
+        proven = _proven(course, chosen, path, before)
         if proven is ExitCode.FINE:
             write_whole(path, with_entry(text, new))
         else:
@@ -106,11 +110,11 @@ def _proven(course: Course, exercise: Exercise, path: Path, before: bytes | None
         path: the file of known mistakes.
         before: what it was; None for no file.
     """
-    from grader.cli.author import run_validate
+    from grader.cli import validate
 
     proven = None
     try:
-        proven = run_validate(course, (exercise.id,), verbose=False, translations=False)
+        proven = validate.prove(course, (exercise.id,), verbose=False, translations=False)
     finally:
         if proven is not ExitCode.FINE:
             _restore(path, before)
@@ -124,20 +128,20 @@ def _restore(path: Path, content: bytes | None) -> None:
         write_whole(path, content)
 
 
-def _submission(course: Course, options: LearnOptions) -> Submission:
-    with read_submissions(course, options.submissions) as intake:
-        student, path = who_handed_in(intake, options.student, options.submissions)
+def _submission(course: Course, submissions: Path, name: str) -> Submission:
+    with read_submissions(course, submissions) as intake:
+        student, path = who_handed_in(intake, name, submissions)
         with told(student.id):
             return read_submission(course, path, student.id)
 
 
-def _asked(options: LearnOptions) -> Mistake:
+def _asked(id_: str, kind: str | None, symptom: str, question: str) -> Mistake:
     """The words of a mistake, from options or the terminal."""
     kinds = "; ".join(f"{kind}: {words}" for kind, words in KINDS.items())
-    kind = options.kind or click.prompt(f"Which kind ({kinds})", type=click.Choice([*KINDS]))
+    kind = kind or click.prompt(f"Which kind ({kinds})", type=click.Choice([*KINDS]))
     return Mistake(
-        id=options.id_ or click.prompt("Its name, like scores-not-scaled"),
-        symptom=options.symptom or click.prompt("What goes wrong, in a sentence"),
-        question=options.question or click.prompt("A question that leads out of it"),
+        id=id_ or click.prompt("Its name, like scores-not-scaled"),
+        symptom=symptom or click.prompt("What goes wrong, in a sentence"),
+        question=question or click.prompt("A question that leads out of it"),
         kind=MistakeKind(kind),
     )

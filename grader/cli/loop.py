@@ -7,11 +7,11 @@ from datetime import datetime
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.edge import from_here
 from grader.cli.hint import NOT_REMEMBERED, advice_text, hint_command, verbose_command
 from grader.cli.predict import compare_line, prediction_line
 from grader.cli.render import print_assignment, print_file_failures
-from grader.cli.shown_views import print_new_views
+from grader.cli.shared import from_here
+from grader.cli.show import print_new_views
 from grader.cli.status import place
 from grader.cli.styles import styles_line
 from grader.cli.view import View, broken
@@ -75,25 +75,25 @@ class Loop:
     def saved(self) -> None:
         """A file was saved: check what it changed."""
         try:
-            found = read_progress(self.course, Memory(self.course.root))
+            read = read_progress(self.course, Memory(self.course.root))
         except UsageError:  # the folder itself is gone
             self._stop()
             return
-        if found.submission.hash == self.now.submission.hash:
+        if read.submission.hash == self.now.submission.hash:
             return
-        ids = {assignment.id for assignment in found.differing(self.now)}
-        mine = [exercise for exercise in self.chosen if exercise.assignment in ids]
-        if not mine:  # nothing that is watched
-            self.now = found
+        ids = {assignment.id for assignment in read.differing(self.now)}
+        affected = [exercise for exercise in self.chosen if exercise.assignment in ids]
+        if not affected:  # nothing that is watched
+            self.now = read
             return
-        self.before, self.now, self.has_shown = self.now, found, False
+        self.before, self.now, self.has_shown = self.now, read, False
         if self.watched is None or self.watched.assignment not in ids:
-            self.watched = (self.before.unfinished(mine) or mine)[0]
+            self.watched = (self.before.unfinished(affected) or affected)[0]
         self.screen.print()
         saved = _("Saved at {time}: {file}")
-        file = from_here(self.course.root / found.file(self.watched))
+        file = from_here(self.course.root / read.file(self.watched))
         self._say(saved.format(time=f"{self.clock():%H:%M:%S}", file=file), "dim")
-        if found.submission.is_empty:
+        if read.submission.is_empty:
             self._stop()
             return
         self._check(self.watched)
@@ -190,14 +190,14 @@ class Loop:
     def _show_watched(self, result: Result, watched: Exercise) -> None:
         """Show the result of the exercise that is watched, when it is among these and worth it."""
         for assignment in result.assignments:
-            mine = next((e for e in assignment.exercises if e.id == watched.id), None)
-            if mine is None:
+            of_watched = next((e for e in assignment.exercises if e.id == watched.id), None)
+            if of_watched is None:
                 continue
             # At first not what is solved already; later not at once what is as it was.
             is_new = watched.id not in self.before.results
-            is_worth_it = self._has_news(watched) or (is_new and is_attempted(mine))
+            is_worth_it = self._has_news(watched) or (is_new and is_attempted(of_watched))
             if self.is_first_run:
-                is_worth_it = not mine.is_solved
+                is_worth_it = not of_watched.is_solved
             if is_worth_it:
                 self._show(assignment)
 

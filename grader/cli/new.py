@@ -5,85 +5,98 @@ from pathlib import Path
 
 import click
 
-from grader.authoring.new import (
-    NewExercise,
-    class_like,
-    new_assignment,
-    new_course,
-    new_exercise,
-)
-from grader.cli.edge import from_here
+from grader.authoring import new as authoring
+from grader.cli.shared import current_course, from_here
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile, write_all
-from grader.course.course import Course
+
+points_option = click.option(
+    "--points", type=float, default=2.0, show_default=True, help="What an exercise is worth."
+)
 
 
-def run_new_course(folder: Path, title: str) -> None:
-    """Write a small complete course.
+@click.group()
+def new() -> None:
+    """Create a course, an assignment or an exercise.
 
-    Args:
-        folder: empty, or not there yet; a repository without files is empty.
-        title: the course's; made from the folder's name where it is "".
+    What is written works at once, and says TODO(author) where it wants your words and your code;
+    `grader validate` names each such place with its line. Nothing that is there is overwritten.
+    """
 
-    Raises:
-        UsageError: when the folder is not empty, or cannot be written.
+
+@new.command("course")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--title", default="", help="The course's title.  [default: made from DIR]")
+def new_course(folder: Path, title: str) -> None:
+    """Write a small complete course into DIR.
+
+    DIR is an empty folder or a new one. It gets two exercises with their checks, known mistakes and
+    hints, two students for `grader grade`, a Makefile and a workflow. `make test` proves it from
+    the first minute; then change it into yours.
     """
     is_free = not folder.exists() or folder.is_dir()
     if not is_free or (folder.is_dir() and any(p.name != ".git" for p in folder.iterdir())):
         raise UsageError(f"{folder} is not an empty folder. Give one that is, or does not exist.")
     made_from = folder.absolute().name.replace("_", " ").replace("-", " ").capitalize()
-    made = new_course(title or made_from)
+    made = authoring.new_course(title or made_from)
     _write(made, folder)
     click.echo(f"A course of one assignment is in {folder}: two exercises, each with its checks.")
     click.echo(f"Next: cd {folder}, and `make test` (or `grader validate`, where it is installed).")
 
 
-def run_new_assignment(
-    course: Course, name: str, title: str, exercises: Sequence[str], points: float
-) -> None:
-    """Add an assignment to a course.
+@new.command("assignment")
+@click.argument("name")
+@click.option("--title", default="", help="The assignment's title.  [default: made from NAME]")
+@click.option(
+    "--exercise",
+    "exercises",
+    multiple=True,
+    metavar="NAME",
+    help="An exercise to begin with; may be given more than once.  [default: one named like NAME]",
+)
+@points_option
+def new_assignment(name: str, title: str, exercises: tuple[str, ...], points: float) -> None:
+    """Add an assignment to the course.
 
-    Args:
-        course: the course.
-        name: the assignment's, with or without a number.
-        title: its title; made from its name where it is "".
-        exercises: the names of those it begins with.
-        points: what each is worth.
-
-    Raises:
-        UsageError: when a name cannot be one, or is there already.
-        CourseError: when the course has a problem.
+    NAME is like 12_row_sums; without digits it gets the next number. It begins with one exercise,
+    or with those that --exercise names; a name like RowSums is a class's. `grader new exercise
+    12/NAME` adds more.
     """
+    course = current_course()
     course.require_solutions()
-    made = new_assignment(course, name, title, exercises, points)
+    made = authoring.new_assignment(course, name, title, exercises, points)
     _write(made, course.root)
     _say_next(made[1].path.split("/")[1])
 
 
-def run_new_exercise(
-    course: Course, name: str, points: float, *, is_class: bool, after: str
-) -> None:
+@new.command("exercise")
+@click.argument("name", metavar="ASSIGNMENT/NAME")
+@click.option(
+    "--class",
+    "is_class",
+    is_flag=True,
+    help="Students write a class; a name like RowSums says so by itself.",
+)
+@points_option
+@click.option("--after", default="", metavar="OTHER", help="The exercise that it follows.")
+def new_exercise(name: str, is_class: bool, points: float, after: str) -> None:
     """Add an exercise to an assignment.
 
-    Args:
-        course: the course.
-        name: the assignment's name, a slash, the exercise's name.
-        points: what it is worth.
-        is_class: whether students write a class, also where its name does not look like one.
-        after: the exercise that it follows; the assignment's last one where it is "".
-
-    Raises:
-        UsageError: when a name cannot be one, or is there already.
-        CourseError: when the course has a problem.
+    For example 05/row_sums: the exercise row_sums in the assignment 05. This adds a line to
+    course.toml, a cell to the solution, visible and hidden checks, a known mistake and hints, and
+    writes stub and notebook.
     """
+    course = current_course()
     course.require_solutions()
-    assignment, slash, own = name.rpartition("/")
+    assignment, slash, exercise = name.rpartition("/")
     if not slash:
         raise UsageError(f"Say in which assignment: grader new exercise 05/{name}, for example.")
-    exercise = NewExercise(own, points, is_class or class_like(own), after)
-    made = new_exercise(course, assignment, exercise)
+    made_of = authoring.NewExercise(
+        exercise, points, is_class or authoring.class_like(exercise), after
+    )
+    made = authoring.new_exercise(course, assignment, made_of)
     _write(made, course.root)
-    _say_next(f"{course.assignment(assignment).id}/{own}")
+    _say_next(f"{course.assignment(assignment).id}/{exercise}")
 
 
 def _write(made: Sequence[OutputFile], folder: Path) -> None:

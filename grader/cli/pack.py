@@ -4,11 +4,13 @@ import hashlib
 from contextlib import closing
 from pathlib import Path
 
+import click
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.edge import ExitCode
+from grader.cli.help import SpokenCommand
 from grader.cli.render import print_as_graded
+from grader.cli.shared import ExitCode, course_option
 from grader.cli.view import broken, console, indented, score_column
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
@@ -25,11 +27,23 @@ NAME = 30
 FILE = 34
 
 
-def run_pack(course: Course, out: Path) -> ExitCode:
-    """Write the file to hand in, run it as it will be graded, and print a receipt.
+@click.command(cls=SpokenCommand)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("submission.zip"),
+    show_default=True,
+    help="The file to write.",
+)
+@course_option
+def pack(course: Course, out: Path) -> ExitCode:
+    """Write the one file that you hand in, and print a receipt.
 
-    Raises:
-        UsageError: when nothing has been begun, or `out` is no name for a zip.
+    It holds the file that counts for each assignment that you have begun. That is run once more,
+    as it will be graded; the receipt shows which file counts, the points that the visible checks
+    see, and the zip's hash.
+
+    Exits with 0; with 2 when nothing has been begun; with 3 when the grader itself failed.
     """
     if out.suffix.lower() != ".zip" or out.is_dir():
         raise UsageError(_("{file} is no name for a zip; write NAME.zip.").format(file=out))

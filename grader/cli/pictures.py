@@ -84,15 +84,15 @@ def render_maps(result: ViewResult, state: int, out: Console, indent: int) -> li
     columns = min(COLUMNS, out.width) - indent
     has_colour = out.color_system in ("256", "truecolor")
     lines = []
-    for place, one in enumerate(result.states[state]):
-        beside, above = one.rows.labels or ("",), one.columns.labels
-        width = max(map(cell_len, (one.rows.name and f"{one.rows.name} ↓", *beside)))
+    for place, heat_map in enumerate(result.states[state]):
+        beside, above = heat_map.rows.labels or ("",), heat_map.columns.labels
+        width = max(map(cell_len, (heat_map.rows.name and f"{heat_map.rows.name} ↓", *beside)))
         room = max(NARROWEST, min(WIDEST, (columns - width - 1) // len(above) - 1))
         grid = map_grids(result, room)[state][place]
-        if one.title:
-            lines.append(Text(one.title, style="bold"))
-        if one.rows.name or one.columns.name:
-            sides = (one.rows.name and f"{one.rows.name} ↓", one.columns.name)
+        if heat_map.title:
+            lines.append(Text(heat_map.title, style="bold"))
+        if heat_map.rows.name or heat_map.columns.name:
+            sides = (heat_map.rows.name and f"{heat_map.rows.name} ↓", heat_map.columns.name)
             head = f"{_right(sides[0], width)} {sides[1]} →" if sides[1] else sides[0]
             lines.append(Text(head, style="dim"))
         lines.append(Text(" " * width + _head(above, room), style="dim"))
@@ -115,9 +115,9 @@ def _plain(line: Text) -> Text:
 def _fitting(picture: Picture, columns: int) -> Picture:
     """As many columns around the first difference as leave room to see that it is one."""
     counts = range(len(picture.expected[0]), 0, -1)
-    fitting = [one for n in counts if _room(one := window(picture, n), columns) >= NARROWEST]
+    fitting = [cut for n in counts if _room(cut := window(picture, n), columns) >= NARROWEST]
     fitting = fitting or [window(picture, 1)]
-    telling = (one for one in fitting if _is_telling(one, _room(one, columns)))
+    telling = (cut for cut in fitting if _is_telling(cut, _room(cut, columns)))
     return next(telling, fitting[0])
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.help import SpokenCommand
 from grader.cli.hint import COLUMNS, hint_name
-from grader.cli.streams import echo
+from grader.cli.shared import course_option, echo
 from grader.core.errors import UsageError
 from grader.core.language import _, bracketed, listed
 from grader.core.text import filled
@@ -24,17 +25,23 @@ if TYPE_CHECKING:
     from grader.testing.predictions import Prediction
 
 
-def run_predict(course: Course, target: str, numbers: Sequence[int]) -> None:
-    """Ask for the predictions of a target, and say what the code says where it is solved.
+@click.command(cls=SpokenCommand)
+@click.argument("target")
+@click.option(
+    "--answer",
+    "numbers",
+    type=int,
+    multiple=True,
+    metavar="NUMBER",
+    help="The choice that you predict; given once for each prediction of TARGET.",
+)
+@course_option
+def predict(course: Course, target: str, numbers: tuple[int, ...]) -> None:
+    """Predict what your code will do, and have it answer once it is written.
 
-    Args:
-        course: the course.
-        target: an assignment or an exercise.
-        numbers: of the choices that are predicted; where there are none, they are asked for.
-
-    Raises:
-        UsageError: when the target names nothing, or the numbers are not those of choices.
-        CourseError: when a file of predictions has a problem.
+    TARGET is an assignment or an exercise, as for `grader check`. A prediction is never worth
+    points. What you said is remembered; when the exercise is solved, this shows it again, with what
+    your own code says and why.
     """
     exercises = _chosen(course, target)
     from grader.judging.views import load_predictions  # both import torch
@@ -43,23 +50,23 @@ def run_predict(course: Course, target: str, numbers: Sequence[int]) -> None:
     predictions = load_predictions(course, exercises)
     given = _given(predictions, numbers)
     memory = Memory(course.root)
-    before, said = memory.predictions(), {}
-    for id_, one in predictions.items():
+    before, predicted_now = memory.predictions(), dict[str, int]()
+    for id_, prediction in predictions.items():
         number = given.get(id_, before.get(id_))
-        if not is_choice(one, number):
-            number = _asked(course, exercises[id_], one)
+        if not is_choice(prediction, number):
+            number = _asked(course, exercises[id_], prediction)
         if number is None:
             continue
-        said[id_] = number
+        predicted_now[id_] = number
         if number != before.get(id_) and not memory.remember_prediction(id_, number):
             echo(_("(The prediction could not be remembered.)"), err=True)
     now = read_progress(course, memory)
-    found = answers_now(now, [exercises[id_] for id_ in said])
-    for id_, number in said.items():
-        one, answer = found.get(id_, (predictions[id_], None))
-        told = answer_text(course, one, number, answer) if answer is not None else ""
-        told = told or waiting_text(course, exercises[id_], one, number)
-        echo(f"{exercises[id_].id}\n{told}")
+    answers = answers_now(now, [exercises[id_] for id_ in predicted_now])
+    for id_, number in predicted_now.items():
+        prediction, answer = answers.get(id_, (predictions[id_], None))
+        text = answer_text(course, prediction, number, answer) if answer is not None else ""
+        text = text or waiting_text(course, exercises[id_], prediction, number)
+        echo(f"{exercises[id_].id}\n{text}")
 
 
 def _chosen(course: Course, target: str) -> dict[str, Exercise]:
@@ -90,81 +97,89 @@ def _given(predictions: Mapping[str, "Prediction"], numbers: Sequence[int]) -> d
     if len(numbers) != len(predictions):
         sentence = _("Give --answer once for each prediction, in this order: {ids}.")
         raise UsageError(sentence.format(ids=listed(predictions)))
-    for (id_, one), number in zip(predictions.items(), numbers, strict=True):
-        if not is_choice(one, number):
+    for (id_, prediction), number in zip(predictions.items(), numbers, strict=True):
+        if not is_choice(prediction, number):
             sentence = _(
                 "{number} is no choice for {exercise}; they are numbered from 1 to {most}."
             )
-            raise UsageError(sentence.format(number=number, exercise=id_, most=len(one.choices)))
+            raise UsageError(
+                sentence.format(number=number, exercise=id_, most=len(prediction.choices))
+            )
     return dict(zip(predictions, numbers, strict=True))
 
 
-def _asked(course: Course, exercise: Exercise, one: "Prediction") -> int | None:
+def _asked(course: Course, exercise: Exercise, prediction: "Prediction") -> int | None:
     """What somebody at the terminal predicts; None where nobody can be asked."""
-    echo(f"{question_text(course, exercise, one)}\n")
+    echo(f"{question_text(course, exercise, prediction)}\n")
     if not sys.stdin.isatty():
         sentence = _("Answer with `grader predict {name} --answer NUMBER`.")
         echo(sentence.format(name=hint_name(course, exercise.id)))
         return None
-    text = _("Your prediction (1 to {most})").format(most=len(one.choices))
-    number: int = click.prompt(text, type=click.IntRange(1, len(one.choices)))
+    text = _("Your prediction (1 to {most})").format(most=len(prediction.choices))
+    number: int = click.prompt(text, type=click.IntRange(1, len(prediction.choices)))
     echo("")
     return number
 
 
-def is_choice(one: "Prediction", number: object) -> bool:
+def is_choice(prediction: "Prediction", number: object) -> bool:
     """Whether it is the number of one of a prediction's choices."""
-    return type(number) is int and 1 <= number <= len(one.choices)
+    return type(number) is int and 1 <= number <= len(prediction.choices)
 
 
-def question_text(course: Course, exercise: Exercise, one: "Prediction") -> str:
+def question_text(course: Course, exercise: Exercise, prediction: "Prediction") -> str:
     """A prediction's question with its choices."""
     head = _("{exercise}: what do you predict? It is not worth points.")
-    question = filled(course.text(one.question), COLUMNS, "  ", "  ")
+    question = filled(course.text(prediction.question), COLUMNS, "  ", "  ")
     choices = [
         line
-        for number, choice in enumerate(one.choices, 1)
+        for number, choice in enumerate(prediction.choices, 1)
         for line in filled(course.text(choice), COLUMNS, f"    {number}  ", "       ")
     ]
     return "\n".join([head.format(exercise=exercise.id), "", *question, "", *choices])
 
 
-def answer_text(course: Course, one: "Prediction", number: int, answer: "CodeAnswer | str") -> str:
+def answer_text(
+    course: Course, prediction: "Prediction", number: int, answer: "CodeAnswer | str"
+) -> str:
     """What was predicted, and what the code says to it.
 
     Args:
         course: the course.
-        one: the prediction.
+        prediction: what was asked.
         number: of the choice that was predicted.
         answer: of the student's code, or why there is none.
     """
-    said = course.text(one.choices[number - 1])
+    said = course.text(prediction.choices[number - 1])
     if isinstance(answer, str):
         return _indented(_("You said: {said}.").format(said=said), answer)
-    code = course.text(one.choices[answer.number - 1])
+    code = course.text(prediction.choices[answer.number - 1])
     if answer.figure:
         code = f"{code} {bracketed(answer.figure)}"
     sentence = _("You said: {said}. Your code says: {code}.")
     if answer.number == number:
         sentence, code = _("You said: {said}. Your code says the same: {code}."), answer.figure
         sentence = sentence if code else _("You said: {said}. Your code says the same.")
-    told = [sentence.format(said=said, code=code)]
-    if answer.number != one.right:
+    sentences = [sentence.format(said=said, code=code)]
+    if answer.number != prediction.right:
         sentence = _("Right code says: {right}. Look at yours once more.")
-        told.append(sentence.format(right=course.text(one.choices[one.right - 1])))
-    return _indented(*told, course.text(one.why))
+        sentences.append(
+            sentence.format(right=course.text(prediction.choices[prediction.right - 1]))
+        )
+    return _indented(*sentences, course.text(prediction.why))
 
 
-def chosen_text(course: Course, one: "Prediction", number: int) -> str:
+def chosen_text(course: Course, prediction: "Prediction", number: int) -> str:
     """What was predicted."""
-    return _indented(_("You said: {said}.").format(said=course.text(one.choices[number - 1])))
+    return _indented(
+        _("You said: {said}.").format(said=course.text(prediction.choices[number - 1]))
+    )
 
 
-def waiting_text(course: Course, exercise: Exercise, one: "Prediction", number: int) -> str:
+def waiting_text(course: Course, exercise: Exercise, prediction: "Prediction", number: int) -> str:
     """What was predicted, and when the code will say something to it."""
     sentence = _("Your code answers once it is solved: `grader check {name}`.")
     waits = _indented(sentence.format(name=hint_name(course, exercise.id)))
-    return f"{chosen_text(course, one, number)}\n{waits}"
+    return f"{chosen_text(course, prediction, number)}\n{waits}"
 
 
 def predicted_lines(
@@ -182,17 +197,17 @@ def predicted_lines(
         solved: the exercises.
     """
     course = grader.environment.course
-    said = Memory(course.root).predictions()
-    chosen = [exercise for exercise in solved if exercise.id in said]
+    numbers = Memory(course.root).predictions()
+    chosen = [exercise for exercise in solved if exercise.id in numbers]
     if not chosen:
         return []
     from grader.progress.predictions import answers  # imports torch
 
     found = answers(grader, submission, session, chosen)
     return [
-        f"{id_}\n{answer_text(course, one, said[id_], answer)}"
-        for id_, (one, answer) in found.items()
-        if is_choice(one, said[id_])
+        f"{id_}\n{answer_text(course, prediction, numbers[id_], answer)}"
+        for id_, (prediction, answer) in found.items()
+        if is_choice(prediction, numbers[id_])
     ]
 
 

@@ -3,12 +3,13 @@
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import click
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.edge import from_here
 from grader.cli.hint import hint_command, verbose_command
 from grader.cli.render import print_check
+from grader.cli.shared import course_option, from_here
 from grader.cli.view import View, console
 from grader.core.records import Result
 from grader.course.course import Course
@@ -17,17 +18,17 @@ if TYPE_CHECKING:  # it imports torch
     from grader.authoring.preview import Released
 
 
-def run_preview(course: Course, target: str, mistake: str) -> None:
-    """Print stub, notebook, and what `grader check` says of the stub and of answers.
+@click.command()
+@click.argument("target")
+@click.option(
+    "--mistake", default="", metavar="ID", help="Only what is said of this known mistake."
+)
+@course_option
+def preview(course: Course, target: str, mistake: str) -> None:
+    """Show an assignment or an exercise as students will see it.
 
-    Args:
-        course: the course.
-        target: an assignment or an exercise.
-        mistake: the id of a known mistake, to see what is said of it alone; "" for everything.
-
-    Raises:
-        UsageError: in a released copy, or when the target or the mistake is unknown.
-        CourseError: when the course has a problem.
+    The stub, the notebook's cells, and what `grader check` says of the stub, of the solution, and of
+    each known mistake. TARGET is an assignment or an exercise, as for `grader check`.
     """
     course.require_solutions()
     exercises = course.select((target,))
@@ -43,8 +44,8 @@ def run_preview(course: Course, target: str, mistake: str) -> None:
             _print_said(screen, course, "What `check` says of the stub", trials.stub(exercises))
             solved = trials.solution(exercises)
             _print_said(screen, course, "What `check` says of the solution", solved)
-        for one, result in trials.mistaken(exercises, mistake):
-            name = f"{one.id} ({one.mistake.kind})"
+        for known, result in trials.mistaken(exercises, mistake):
+            name = f"{known.id} ({known.mistake.kind})"
             _print_said(screen, course, f"What `check` says of the known mistake {name}", result)
 
 

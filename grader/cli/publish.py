@@ -3,18 +3,23 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+import click
+
 from grader.classes.compare import compare_runs
-from grader.classes.records import last_published, open_records, publish
-from grader.cli.edge import ExitCode
+from grader.classes.records import last_published, open_records
+from grader.classes.records import publish as publish_run
+from grader.cli.shared import FOLDER, ExitCode
 from grader.cli.view import console
 from grader.core.text import escaped
 
 
-def run_publish(out: Path) -> ExitCode:
-    """Publish a run, unless nothing is different since the last time.
+@click.command()
+@click.argument("out", type=FOLDER)
+def publish(out: Path) -> ExitCode:
+    """Keep a copy of the results in OUT, the --out folder of a run, as students receive them.
 
-    Raises:
-        UsageError: when there is no run, it cannot be written, or another command works there.
+    A copy of the results and reports is kept in OUT/published, and later runs into OUT say how many
+    scores differ from it. `grader compare` says whose and why.
     """
     before = last_published(out)
     screen = console()
@@ -23,10 +28,10 @@ def run_publish(out: Path) -> ExitCode:
         screen.print(escaped(line), markup=False, soft_wrap=True)
 
     if before is not None:
-        found = compare_runs(open_records(before), open_records(out))
-        if not (found.changes or found.only_before or found.only_after):
+        comparison = compare_runs(open_records(before), open_records(out))
+        if not (comparison.changes or comparison.only_before or comparison.only_after):
             say(f"Nothing is different from what was published: {before}.")
             return ExitCode.FINE
-        say(f"Since {before.name}: {found.sentence}")
-    say(f"Published: {publish(out, datetime.now(UTC))}. Later runs are compared with it.")
+        say(f"Since {before.name}: {comparison.sentence}")
+    say(f"Published: {publish_run(out, datetime.now(UTC))}. Later runs are compared with it.")
     return ExitCode.FINE

@@ -1,19 +1,36 @@
-"""What the commands show on a terminal: results in, text out."""
+"""What the commands show of results on a terminal.
 
+One mistake makes many checks of an exercise fail. The first is shown in full; of the others, those with
+a reason of their own show it, and what was judged has a line for its title, as long as there is room. The
+rest is counted: of a check that ended in an exception shown above, the title would blame something else.
+"""
+
+import re
 from collections.abc import Sequence
 
+from msgspec.structs import replace
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from grader.cli.exercise_lines import exercise_lines
-from grader.cli.view import View, broken, indented, score_column, sign_of
-from grader.core.language import _
-from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
+from grader.cli.pictures import render_picture
+from grader.cli.view import Lines, View, broken, indented, score_column, sign_of
+from grader.core.language import _, bracketed, ngettext
+from grader.core.records import (
+    AssignmentResult,
+    CheckResult,
+    ExerciseResult,
+    Finding,
+    Outcome,
+    Result,
+)
 from grader.judging.outcomes import (
     UNJUDGED,
+    WORDS_BESIDE_SIGN,
     checks_passed,
     is_attempted,
+    judged_with,
+    not_judged,
     score_words,
     shown_checks,
     status_words,
@@ -21,6 +38,15 @@ from grader.judging.outcomes import (
 )
 from grader.judging.results import points
 from grader.submissions.protected_files import Protection
+
+MOST_LINES = 16
+"""The lines of a message that are shown; below a picture, half of them: together, a screen."""
+
+MOST_OF_EXERCISE = 19
+"""The lines of an exercise after which titles are counted: with what stands around it, a screen."""
+
+BEFORE_PICTURE = 6
+"""Columns before a picture: fewer than before words, because pictures are wide."""
 
 
 def print_check(result: Result, out: Console, view: View | None = None) -> None:
@@ -156,3 +182,155 @@ def print_as_graded(result: Result, out: Console) -> None:
             "your code other files and the network; this computer cannot."
         )
     out.print(broken(Text(note)))
+
+
+def exercise_lines(out: Console, exercise: ExerciseResult, view: View) -> list[Lines]:
+    """The known mistakes that were recognised, and what the checks say.
+
+    Args:
+        out: where it will be shown, which decides on pictures and on how much there is room for.
+        exercise: the exercise.
+        view: how it is shown.
+    """
+    note = judged_with(exercise)
+    lines: list[Lines] = [indented(Text(f"→ {note}", style="yellow"), 6)] if note else []
+    lines += [line for finding in exercise.findings for line in _finding_lines(finding)]
+    checks = shown_checks(exercise, everything=view.everything)
+    first = next((check for check in checks if check.outcome is not Outcome.REMARK), None)
+    if view.everything or first is None:
+        return lines + [line for check in checks for line in _check_lines(out, check, view)]
+    lines += _check_lines(out, first, view)
+    others = [check for check in checks if check is not first]
+    new = _new(first, others)
+    shown = {
+        check.id: _reason_lines(check, view) if check.id in new else [indented(_head(check), 6)]
+        for check in others
+        if check.outcome is Outcome.REMARK or (check.id in new and check.picture is None)
+    }
+    used = _height(out, lines) + sum(_height(out, short) for short in shown.values())
+    for check in sorted(others, key=lambda check: check.id not in new):
+        # What is not judged by values failed for a reason that stands above: the title may hold.
+        is_said = check.picture is None
+        title = indented(_head(replace(check, may_follow=True) if is_said else check), 6)
+        has_room = view.more is None or used + title.height(out) <= MOST_OF_EXERCISE
+        if check.id not in shown and not check.broke_off and has_room:
+            used += title.height(out)
+            shown[check.id] = [title]
+    lines += [line for check in others for line in shown.get(check.id, ())]
+    left = sum(check.id not in shown for check in others)
+    if left:
+        lines.append(indented(Text(_counted(left, exercise, view), style="dim"), 6))
+    return lines
+
+
+def _counted(left: int, exercise: ExerciseResult, view: View) -> str:
+    """How many checks are not shown, and what shows them."""
+    if view.more is None:
+        template = ngettext("{count} more check fails.", "{count} more checks fail.", left)
+        return template.format(count=left)
+    template = ngettext(
+        "{count} more check fails: {command} shows it.",
+        "{count} more checks fail: {command} shows them.",
+        left,
+    )
+    return template.format(count=left, command=view.more(exercise.id))
+
+
+def _new(first: CheckResult, others: Sequence[CheckResult]) -> set[str]:
+    """The ids of the checks that fail for something that no check before them fails for."""
+    causes, new = {_cause(first)}, set()
+    for check in others:
+        if _cause(check) not in causes:
+            new.add(check.id)
+        causes.add(_cause(check))
+    return new
+
+
+def _cause(check: CheckResult) -> str:
+    """What two checks share that fail alike: what was compared, or the reason but for its figures."""
+    if check.picture is not None:
+        return check.picture.what
+    return re.sub(r"\d+", "", "\n".join(_reason(check, check.message)))
+
+
+def _reason(check: CheckResult, message: str) -> list[str]:
+    """The lines that say what is wrong; the whole message where they are not known."""
+    start, after = check.reason or (0, None)
+    return message.splitlines()[start:after]
+
+
+def _height(out: Console, lines: Sequence[Lines]) -> int:
+    return sum(line.height(out) for line in lines)
+
+
+def _finding_lines(finding: Finding) -> list[Lines]:
+    """A recognised mistake: its name, what goes wrong, and the question that leads out."""
+    head = _("This looks like a known mistake:")
+    if len(finding.candidates) > 1:
+        head = _("This looks like one of these mistakes:")
+    lines = [indented(Text(f"→ {head}", style="bold yellow"), 6)]
+    for mistake in finding.candidates:
+        lines.append(indented(Text(f"{mistake.symptom}  {bracketed(mistake.id)}"), 8))
+        lines.append(indented(Text(mistake.question, style="italic"), 8))
+    return lines
+
+
+def _check_lines(out: Console, check: CheckResult, view: View) -> list[Lines]:
+    """All that a check says, or as much as a screen has room for."""
+    lines = _message(check, view).splitlines()
+    if check.outcome in UNJUDGED:  # the title is not what matters
+        return _cut(lines, view, indent=6)
+    head = indented(_head(check), 6)
+    if check.outcome is Outcome.REMARK:  # it stays there forever: a line is enough
+        return [head]
+    first, after = check.picture.lines if check.picture is not None else (len(lines), len(lines))
+    picture: list[Lines] = []
+    if check.picture is not None and view.pictures:
+        drawn = render_picture(check.picture, out, BEFORE_PICTURE)
+        picture = [indented(line, BEFORE_PICTURE) for line in drawn]
+    return [head, *_cut(lines[:first], view), *picture, *_cut(lines[after:], view, MOST_LINES // 2)]
+
+
+def _reason_lines(check: CheckResult, view: View) -> list[Lines]:
+    """A check's title and what is wrong, without the request and without numbers side by side."""
+    if check.outcome is Outcome.REMARK or check.picture is not None:
+        return [indented(_head(check), 6)]
+    reason = _reason(check, _message(check, view))
+    if check.outcome in UNJUDGED:
+        return _cut(reason, view, indent=6)
+    return [indented(_head(check), 6), *_cut(reason, view, MOST_LINES // 2)]
+
+
+def _message(check: CheckResult, view: View) -> str:
+    """A check's message, with the lines of the file it is about as an editor opens them."""
+    if check.where is None or check.where.cell is not None:
+        return check.message
+    file = check.where.file
+    for name in (file, file.rpartition("/")[2]):
+        if f" {name}:{check.where.line}" in check.message:
+            places = rf"(?<= ){re.escape(name)}:(\d+)$"
+            return re.sub(
+                places, lambda m: view.path(file, int(m[1])), check.message, flags=re.MULTILINE
+            )
+    return check.message
+
+
+def _head(check: CheckResult) -> Text:
+    """A check's line: its title says what should hold, its sign that it does not."""
+    sign, style = sign_of(check.outcome)
+    word = WORDS_BESIDE_SIGN[check.outcome]
+    head = Text(f"{sign} {check.title}", style=style)
+    if word or check.raised or check.may_follow:
+        beside = not_judged(check) if check.raised else _(word)
+        beside = beside or _("perhaps for the reason above")
+        head.append(f"  {bracketed(beside)}", style="dim")
+    return head
+
+
+def _cut(lines: list[str], view: View, most: int = MOST_LINES, indent: int = 10) -> list[Lines]:
+    shown = lines if view.everything else lines[:most]
+    cut = [indented(Text(line), indent) for line in shown]
+    if len(shown) < len(lines):
+        more = _("… ({count} more lines)").format(count=len(lines) - len(shown))
+        cut.append(indented(Text(more, style="dim"), indent))
+    return cut

@@ -1,13 +1,22 @@
 """`grader show`: what a student's own code makes of the course's text, or of any other."""
 
 import json
+import shlex
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli.edge import ExitCode
-from grader.cli.streams import echo
+import click
+from msgspec import structs
+from rich.console import Console
+from rich.text import Text
+
+from grader.cli.help import SpokenCommand
+from grader.cli.pictures import render_maps
+from grader.cli.shared import FILE, ExitCode, course_option, echo, format_option
+from grader.cli.view import broken, console, indented
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
 from grader.core.language import _, listed
@@ -18,34 +27,41 @@ from grader.progress.store import Memory
 
 if TYPE_CHECKING:
     from grader.judging.views import ExerciseView, Views
-    from grader.testing.views import Text
+    from grader.testing.views import Text as Words
+
+MOST_MAPS = 4
+"""With more heat maps than these, not every state is shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShowOptions:
-    """What `grader show` was asked for, as its help says."""
+@click.command(cls=SpokenCommand)
+@click.argument("target", default="", metavar="[TARGET]")
+@click.option("--text", help='Show other words, like --text "A few of your own"; at most 12.')
+@click.option(
+    "--html", type=FILE, metavar="FILE", help="Write a page with sliders; it needs no network."
+)
+@format_option
+@course_option
+def show(
+    course: Course, target: str, *, text: str | None, html: Path | None, format_: str
+) -> ExitCode:
+    """Show what your own code makes of the course's text.
 
-    target: str
-    text: str | None
-    html: Path | None
-    format_: str
+    TARGET is an assignment or an exercise, as for `grader check`; nothing means the last one in
+    the course that you have solved. What is not solved yet is shown as your code gives it now.
 
-
-def run_show(course: Course, options: ShowOptions) -> ExitCode:
-    """Show the views of an exercise, or of an assignment's exercises.
-
-    Raises:
-        UsageError: when there is nothing to show, or the text cannot be.
+    Exits with 0; with 1 when your code gives nothing that can be shown; with 2 for a wrong command
+    or course.
     """
-    results = _results(course, options)
-    if options.html is not None:
+    results = _results(course, target, text)
+    if html is not None:
         from grader.reports.html.pages import views_page
 
-        file = OutputFile(options.html.name, views_page(results, course))
-        file.write(options.html.parent)
-        echo(_("Your page: {file}").format(file=options.html))
-    elif options.format_ == "json":
-        echo(json.dumps([asdict(one) for one in results], indent=2, ensure_ascii=False))
+        file = OutputFile(html.name, views_page(results, course))
+        file.write(html.parent)
+        echo(_("Your page: {file}").format(file=html))
+    elif format_ == "json":
+        records = [asdict(result) for result in results]
+        echo(json.dumps(records, default=structs.asdict, indent=2, ensure_ascii=False))
     else:
         _print(results)
     is_whole = not any(result.problem for result in results)
@@ -53,9 +69,6 @@ def run_show(course: Course, options: ShowOptions) -> ExitCode:
 
 
 def _print(results: tuple[ViewResult, ...]) -> None:
-    from grader.cli.shown_views import print_view
-    from grader.cli.view import console
-
     out = console()
     for place, result in enumerate(results):
         if place:
@@ -63,7 +76,7 @@ def _print(results: tuple[ViewResult, ...]) -> None:
         print_view(out, result)
 
 
-def _results(course: Course, options: ShowOptions) -> tuple[ViewResult, ...]:
+def _results(course: Course, target: str, words: str | None) -> tuple[ViewResult, ...]:
     from grader.sessions.launchers import early_launcher
 
     launcher = early_launcher()  # a fork of this process, while nothing is loaded in it
@@ -75,16 +88,14 @@ def _results(course: Course, options: ShowOptions) -> tuple[ViewResult, ...]:
     work = progress.submission
     with closing(ChildSession(launcher, work, course.limits, owns_launcher=True)) as session:
         views = load_views(course, course.exercises)
-        chosen = _chosen(progress, views, options.target)
-        text = views.own_text
-        if options.text is not None:
-            text = _asked_text(views, chosen, options.text)
-        ids = [one.exercise.id for one in chosen]
+        chosen = _chosen(progress, views, target)
+        text = views.own_text if words is None else _asked_text(views, chosen, words)
+        ids = [view.exercise.id for view in chosen]
         with closing(visible_grader(course, exercises=ids)) as grader:
             results = run_views(grader, work, session, chosen, text)
     return tuple(
-        replace(one, is_solved=progress.is_solved(course.exercises[one.exercise]))
-        for one in results
+        replace(result, is_solved=progress.is_solved(course.exercises[result.exercise]))
+        for result in results
     )
 
 
@@ -96,35 +107,94 @@ def _chosen(progress: Progress, views: "Views", target: str) -> tuple["ExerciseV
     """
     if not views.views:
         raise UsageError(_("There is nothing to show in this course."))
-    others = list(dict.fromkeys(one.exercise for one in views.views))
+    others = list(dict.fromkeys(view.exercise for view in views.views))
     if target:
         wanted = views.course.select((target,))
-        found = views.of(wanted)
+        chosen = views.of(wanted)
         near = {exercise.assignment for exercise in wanted.values()}
         names = [e.id for e in others if e.assignment in near]
         names = names or list(dict.fromkeys(e.assignment for e in others))
         sentence = _("There is nothing to show for {target}. There is for {others}.")
-        said = sentence.format(target=target, others=listed(names))
+        problem = sentence.format(target=target, others=listed(names))
     else:
         solved = [exercise.id for exercise in others if progress.is_solved(exercise)]
-        found = views.of(solved[-1:])
+        chosen = views.of(solved[-1:])
         sentence = _(
             "`grader show` alone shows the last exercise that is solved, and none is known to be "
             "solved as it is now. Name an exercise, like `grader show {first}`: that shows what your code gives so "
             "far."
         )
-        said = sentence.format(first=others[0].name)
-    if not found:
-        raise UsageError(said)
-    return found
+        problem = sentence.format(first=others[0].name)
+    if not chosen:
+        raise UsageError(problem)
+    return chosen
 
 
-def _asked_text(views: "Views", chosen: tuple["ExerciseView", ...], words: str) -> "Text":
+def _asked_text(views: "Views", chosen: tuple["ExerciseView", ...], words: str) -> "Words":
     """The text of `--text`.
 
     Raises:
         UsageError: when it has no words or too many, or nothing that is shown is about a text.
     """
-    if views.example is None or not any(one.is_about_text for one in chosen):
+    if views.example is None or not any(view.is_about_text for view in chosen):
         raise UsageError(_("What is shown here is not about a text: leave out --text."))
     return views.example.text(words)
+
+
+def print_view(out: Console, result: ViewResult, *, is_whole: bool = True) -> None:
+    """Show a view.
+
+    Args:
+        out: where to.
+        result: the view.
+        is_whole: whether to show it for several settings of what can be moved, not for one alone.
+    """
+    out.print(broken(Text.assemble((result.title, "bold"), (f"  {result.exercise}", "dim"))))
+    for note in result.notes:
+        out.print(indented(Text(note, style="dim"), 2))
+    if result.problem:
+        for sentence in result.problem.splitlines():
+            out.print(indented(Text(sentence, style="yellow"), 2))
+        return
+    if not result.is_solved:
+        sentence = _("Not solved yet: this is what your code gives now.")
+        out.print(indented(Text(sentence, style="yellow"), 2))
+    for state in _shown(result) if is_whole else [result.first]:
+        if result.sliders:
+            out.print(indented(Text(result.setting_words(state), style="bold"), 2))
+        for line in render_maps(result, state, out, 2):
+            out.print(Text("  ").append_text(line), soft_wrap=True)
+    for words in (result.look_words, result.ask):
+        out.print(indented(Text(words), 2))
+
+
+def print_new_views(out: Console, course: Course, results: Sequence[ViewResult]) -> None:
+    """Show the views of an exercise that was just solved, and how to see more of it.
+
+    Args:
+        out: where to.
+        course: the course.
+        results: the views; nothing is shown where there are none.
+    """
+    for result in results:
+        out.print()
+        print_view(out, result, is_whole=False)
+    if results:
+        more = _("More of it: {command}.")
+        if any(result.is_about_text for result in results):
+            more = _('More of it: {command}; with `--text "…"` it is about words of your own.')
+        command = _command(course, results[0].exercise)
+        out.print(indented(Text(more.format(command=command), style="dim"), 2))
+
+
+def _shown(result: ViewResult) -> Sequence[int]:
+    """The states that are shown: all, or the first, the one in the middle and the last."""
+    count = len(result.states)
+    if sum(map(len, result.states)) <= MOST_MAPS:
+        return range(count)
+    return sorted({0, result.first, count - 1})
+
+
+def _command(course: Course, id_: str) -> str:
+    """What shows an exercise's views."""
+    return f"`grader show {shlex.quote(course.name_of(course.exercises[id_]))}`"

@@ -3,17 +3,25 @@
 import json
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
+import click
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
 from grader.classes.records import open_records
 from grader.classes.store import Store
-from grader.cli.edge import ExitCode, cores
-from grader.cli.streams import echo
+from grader.cli.shared import (
+    ANYTHING,
+    FOLDER,
+    ExitCode,
+    class_option,
+    cores,
+    current_course,
+    echo,
+    format_option,
+)
 from grader.cli.view import console, indented
 from grader.core.errors import UsageError
 from grader.core.files import table, write_whole
@@ -31,51 +39,72 @@ NO_PROOF = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarOptions:
-    """What `grader similar` was asked for, as its help says."""
+@click.command()
+@click.argument("run", type=FOLDER)
+@class_option
+@click.option(
+    "--archive", "archives", type=ANYTHING, multiple=True, help="What an earlier class handed in."
+)
+@click.option(
+    "--ignore",
+    type=ANYTHING,
+    help="Groups that may work together: one per line, names separated by commas.",
+)
+@click.option(
+    "--first",
+    type=click.IntRange(min=1),
+    default=40,
+    show_default=True,
+    help="How many pairs to show.",
+)
+@click.option("--html", type=ANYTHING, help="Write a page that shows the pairs side by side.")
+@click.option(
+    "--export", type=FOLDER, help="Write what students added to the stubs, for dolos or JPlag."
+)
+@format_option
+def similar(
+    run: Path,
+    *,
+    submissions: Path,
+    archives: tuple[Path, ...],
+    ignore: Path | None,
+    first: int,
+    html: Path | None,
+    export: Path | None,
+    format_: str,
+) -> ExitCode:
+    """Show suspiciously similar submissions in the class of RUN.
 
-    run: Path
-    submissions: Path
-    archives: tuple[Path, ...]
-    ignore: Path | None
-    first: int
-    html: Path | None
-    export: Path | None
-    format_: str
-
-
-def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
-    """Compare a class with itself and with earlier years, and show the most telling pairs.
-
-    Raises:
-        UsageError: when there is no such run, or nothing to compare.
+    Comments, names, strings, cells that students added, and wrong values that no known mistake
+    explains. Texts and results are compared; no student code is run. It is evidence to look at,
+    never proof, and nothing of it reaches a student's page.
     """
-    is_text = options.format_ == "text"
+    course = current_course()
+    is_text = format_ == "text"
     waiting = console().status("Reading what was handed in …") if is_text else nullcontext()
-    with Store.to_read(options.run), waiting:
-        records = open_records(options.run)
-        works, left_out = gather(course, options.submissions, records, options.archives, cores())
+    with Store.to_read(run), waiting:
+        records = open_records(run)
+        works, left_out = gather(course, submissions, records, archives, cores())
     if records.texts.keys().isdisjoint(work.student for work in works):
         raise UsageError(
-            f"Nobody in {options.submissions} has a result in {options.run}. Give what was graded into "
+            f"Nobody in {submissions} has a result in {run}. Give what was graded into "
             "it; in place of a run without names, give one with names."
         )
-    groups = read_groups(options.ignore) if options.ignore else []
+    groups = read_groups(ignore) if ignore else []
     pairs = find_pairs(works, groups)
-    connected, shown = clusters(pairs), pairs[: options.first]
+    connected, shown = clusters(pairs), pairs[:first]
     if is_text:
         _print(console(), works, pairs, shown, connected)
     else:
         echo(json.dumps(_json(works, pairs, connected, left_out), indent=2, ensure_ascii=False))
     for line in left_out:
         echo(clean(f"Not compared: {line}"), err=True)
-    if options.html:
-        write_whole(options.html, similar_page(course, works, shown, connected, NO_PROOF))
-    if options.export:
-        export(options.export, course, works)
+    if html:
+        write_whole(html, similar_page(course, works, shown, connected, NO_PROOF))
+    if export:
+        _export(export, course, works)
     if is_text:
-        written = [str(path) for path in (options.html, options.export) if path]
+        written = [str(path) for path in (html, export) if path]
         if written:
             echo(f"Written: {', '.join(written)}")
     return ExitCode.FINE
@@ -141,7 +170,7 @@ def _json(
     }
 
 
-def export(folder: Path, course: Course, works: Sequence[Work]) -> None:
+def _export(folder: Path, course: Course, works: Sequence[Work]) -> None:
     """Write everybody's own lines as other programs read them: a folder a student, a file an assignment.
 
     Args:

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
+import click
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from grader.cli.edge import from_here, open_course
+from grader.cli.help import SpokenCommand
 from grader.cli.hint import hint_name
 from grader.cli.predict import prediction_line
 from grader.cli.render import exercise_sign, print_file_failures
+from grader.cli.shared import course_option, from_here, open_course, targets_argument
 from grader.cli.view import SCORE, broken, console, score_column
 from grader.core.errors import UsageError
 from grader.core.language import _
@@ -27,17 +29,16 @@ NAME = 28
 COLUMNS = 78
 
 
-def run_status(course: Course, targets: tuple[str, ...], *, everything: bool, again: bool) -> None:
-    """Check what changed, and print the map.
+@click.command(cls=SpokenCommand)
+@targets_argument
+@click.option("--all", "everything", is_flag=True, help="Show every exercise.")
+@click.option("--again", is_flag=True, help="Check everything anew, also what has not changed.")
+@course_option
+def status(course: Course, targets: tuple[str, ...], *, everything: bool, again: bool) -> None:
+    """Show where you are in the course: points, what is done, what comes next.
 
-    Args:
-        course: the course.
-        targets: assignments and exercises; all where there are none.
-        everything: whether to show every exercise.
-        again: whether to check everything again.
-
-    Raises:
-        UsageError: when there is no work, or a target names nothing.
+    TARGET is an assignment or an exercise, as for `grader check`; nothing means all. Only what
+    changed since it was last checked is checked again. The points are those of the visible checks.
     """
     chosen = list(course.select(targets).values())
     now = read_progress(course, Memory(course.root))

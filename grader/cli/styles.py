@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable
 
+import click
+
+from grader.cli.help import SpokenCommand
 from grader.cli.hint import COLUMNS, hint_name, only_exercise
-from grader.cli.streams import echo
+from grader.cli.shared import course_option, echo
 from grader.core.language import _, listed
 from grader.core.text import filled
 from grader.course.course import Course, Exercise
@@ -11,19 +14,16 @@ from grader.course.styles import Style
 from grader.progress.other_ways import is_solved_now, styles_of
 
 
-def run_styles(course: Course, name: str) -> None:
-    """Print the right ways to write an exercise, once it is solved.
+@click.command(cls=SpokenCommand)
+@click.argument("exercise")
+@course_option
+def styles(course: Course, exercise: str) -> None:
+    """Show other right ways to write EXERCISE, once it is solved.
 
-    Args:
-        course: the course.
-        name: the exercise's name or id.
-
-    Raises:
-        UsageError: when the name is no exercise's, or there is no work.
-        CourseError: when the author's file has a problem.
+    Each earns full marks, with a sentence that says why it does the same.
     """
-    exercise = only_exercise(course, name)
-    echo(styles_text(course, exercise) if is_solved_now(course, exercise) else later(exercise))
+    named = only_exercise(course, exercise)
+    echo(styles_text(course, named) if is_solved_now(course, named) else later(named))
 
 
 def styles_text(course: Course, exercise: Exercise) -> str:

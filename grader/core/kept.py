@@ -41,16 +41,31 @@ def kept(kind: str, depends_on: object, make: Callable[[], bytes], *, most: int 
 
 
 def found(kind: str, depends_on: object) -> bytes | None:
-    """What was kept, if anything was; see `kept`."""
+    """What was kept, if anything was; nothing where it is not ours alone, or not what was written."""
     path = _path(kind, depends_on)
-    return None if path is None else _read(path)
+    try:
+        if path is None or not (_is_private(path.parent) and _is_private(path)):
+            return None
+        data = path.read_bytes()
+        os.utime(path)
+    except OSError:
+        return None
+    content = data[DIGEST_SIZE:]
+    return content if hashlib.sha256(content).digest() == data[:DIGEST_SIZE] else None
 
 
 def keep(kind: str, depends_on: object, content: bytes, *, most: int = 64) -> None:
-    """Keep what was made; see `kept`."""
+    """Keep what was made, and remove what was not used for longest; see `kept`."""
     path = _path(kind, depends_on)
-    if path is not None:
-        _keep(path, content, most)
+    if path is None:
+        return
+    with suppress(OSError, UsageError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.chmod(0o700)
+        write_whole(path, hashlib.sha256(content).digest() + content)
+        files = sorted(path.parent.glob("*.bin"), key=_last_used)
+        for old in files[: max(0, len(files) - most)]:
+            old.unlink(missing_ok=True)
 
 
 def is_kept(kind: str, depends_on: object) -> bool:
@@ -78,36 +93,12 @@ def cache_folder() -> Path | None:
     return user_cache_path(KIT_NAME, appauthor=False)
 
 
-def _read(path: Path) -> bytes | None:
-    """What a file holds; None when it is not there, not ours alone, or not what was written."""
-    try:
-        if not (_is_private(path.parent) and _is_private(path)):
-            return None
-        data = path.read_bytes()
-        os.utime(path)
-    except OSError:
-        return None
-    content = data[DIGEST_SIZE:]
-    return content if hashlib.sha256(content).digest() == data[:DIGEST_SIZE] else None
-
-
 def _is_private(path: Path) -> bool:
     """Whether nobody else can have written there; Windows keeps a user's folders apart itself."""
     if not hasattr(os, "getuid"):
         return True
     status = path.lstat()
     return status.st_uid == os.getuid() and not status.st_mode & 0o022
-
-
-def _keep(path: Path, content: bytes, most: int) -> None:
-    """Write a file whole or not at all, and remove those that were not used for longest."""
-    with suppress(OSError, UsageError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.parent.chmod(0o700)
-        write_whole(path, hashlib.sha256(content).digest() + content)
-        files = sorted(path.parent.glob("*.bin"), key=_last_used)
-        for old in files[: max(0, len(files) - most)]:
-            old.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -388,12 +388,6 @@ class AssignmentResult(Record, frozen=True, omit_defaults=True):
     submitted_at: datetime | None = None
 
     @property
-    def is_decided_by_hand(self) -> bool:
-        """Whether a person gave points in it."""
-        kinds = (e.decision.kind for e in self.exercises if e.decision is not None)
-        return DecisionKind.OVERRIDE in kinds
-
-    @property
     def is_missing(self) -> bool:
         """Whether nothing was handed in for it, and nobody gave points: it has no score."""
         without = [e for e in self.exercises if not e.is_exempt]

@@ -1,7 +1,7 @@
 """What a view shows, as data: heat maps of a student's own results, one state for each setting."""
 
 from dataclasses import dataclass
-from math import prod
+from itertools import product
 
 from grader.core.language import _, listed
 from grader.core.records import Axis, Number, Rows
@@ -61,18 +61,12 @@ class ViewResult:
     @property
     def first(self) -> int:
         """The state that is shown first, or alone: in the middle."""
-        return sum(
-            len(slider.values) // 2 * prod(len(later.values) for later in self.sliders[place + 1 :])
-            for place, slider in enumerate(self.sliders)
-        )
+        sizes = [len(slider.values) for slider in self.sliders]
+        return [*product(*map(range, sizes))].index(tuple(size // 2 for size in sizes))
 
     def setting(self, state: int) -> tuple[Number, ...]:
         """What each slider is set to in a state, by the state's number."""
-        sizes = [len(slider.values) for slider in self.sliders]
-        return tuple(
-            slider.values[state // prod(sizes[place + 1 :]) % len(slider.values)]
-            for place, slider in enumerate(self.sliders)
-        )
+        return [*product(*(slider.values for slider in self.sliders))][state]
 
     def setting_words(self, state: int) -> str:
         """What can be moved, and where it is, like “p = 0.5”."""

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -302,33 +302,7 @@ class Course:
 
     def paths(self, assignment: Assignment) -> Paths:
         """Where an assignment's files are, whether they exist or not."""
-        known = self._known_paths.get(assignment.id)
-        if known is None:
-            known = self._known_paths[assignment.id] = self._paths(assignment)
-        return known
-
-    @cached_property
-    def _known_paths(self) -> dict[str, Paths]:
-        return {}
-
-    def _paths(self, assignment: Assignment) -> Paths:
-        stubs, solutions, checks = (
-            self.root / folder / assignment.id for folder in (WORK, SOLUTIONS, CHECKS)
-        )
-        return Paths(
-            stub=stubs / f"{assignment.module}.py",
-            notebook=stubs / f"{assignment.module}.ipynb",
-            solution=solutions / f"{assignment.module}.py",
-            misconceptions=solutions / "misconceptions.toml",
-            hints=solutions / HINTS,
-            equivalent=solutions / EQUIVALENT,
-            styles=solutions / STYLES,
-            visible_checks=checks / "test_visible.py",
-            hidden_checks=checks / "test_hidden.py",
-            recording=checks / "recording.bin",
-            drawing=solutions / DRAWING,
-            picture=stubs / PICTURE,
-        )
+        return _paths(self.root, assignment.id, assignment.module)
 
     def inner(self, path: Path) -> str:
         """A file of the course as a path from the course's folder, with `/`."""
@@ -453,6 +427,25 @@ class Course:
         others = [a for a in self.assignments if name in _names_of(a) and a.id not in within]
         is_unique = len(having) == 1 and not others
         return [name] if is_unique else [exercise.id for exercise in having]
+
+
+@cache
+def _paths(root: Path, id_: str, module: str) -> Paths:
+    stubs, solutions, checks = (root / folder / id_ for folder in (WORK, SOLUTIONS, CHECKS))
+    return Paths(
+        stub=stubs / f"{module}.py",
+        notebook=stubs / f"{module}.ipynb",
+        solution=solutions / f"{module}.py",
+        misconceptions=solutions / "misconceptions.toml",
+        hints=solutions / HINTS,
+        equivalent=solutions / EQUIVALENT,
+        styles=solutions / STYLES,
+        visible_checks=checks / "test_visible.py",
+        hidden_checks=checks / "test_hidden.py",
+        recording=checks / "recording.bin",
+        drawing=solutions / DRAWING,
+        picture=stubs / PICTURE,
+    )
 
 
 def _names_of(assignment: Assignment) -> tuple[str, ...]:

@@ -33,11 +33,6 @@ def outcome_parts(course: Course) -> dict[str, dict[str, str]]:
     return {id_: parts for id_, (parts, _declared) in _hashes(course).items()}
 
 
-def declared(course: Course, assignment: Assignment) -> str:
-    """A hash of what is shown of an assignment's checks and mistakes, and of the checks' weights."""
-    return _hashes(course)[assignment.id][1]
-
-
 def everything_of(course: Course, assignment: Assignment) -> object:
     """What decides an assignment's outcomes, and what is shown of it: a key for what is kept."""
     return _hashes(course)[assignment.id]

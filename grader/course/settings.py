@@ -44,9 +44,7 @@ def ledger_of(manifest: Table) -> LedgerSettings | None:
         return None
     labels, axes = table.texts("labels"), table.texts("axes")
     if bool(labels) != bool(axes):
-        table.problems.append(
-            f"{table.file}: {table.key_path}: labels and axes belong together; found one of them"
-        )
+        table.note("", "labels and axes belong together; found one of them")
     return LedgerSettings(
         file=table.text("file", pattern=LEDGER_FILE, like="tests/printed_tensors.json"),
         decimals=table.whole("decimals", default=4, least=0, most=MOST_DECIMALS),

@@ -38,7 +38,8 @@ def read_styles(course: Course, assignment: Assignment) -> dict[str, tuple[Style
         return {}
     problems: list[str] = []
     table = read_toml(path, problems, f"{SOLUTIONS}/{assignment.id}/")
-    found = [(_exercise(entry, assignment), _style(entry)) for entry in table.tables("styles")]
+    names = [exercise.name for exercise in assignment.exercises]
+    found = [(entry.choice("exercise", names), _style(entry)) for entry in table.tables("styles")]
     table.forbid_unknown_keys()
     problems += [
         f"{table.file}: {name}: found 1 style; at least {LEAST} are needed"
@@ -51,16 +52,10 @@ def read_styles(course: Course, assignment: Assignment) -> dict[str, tuple[Style
     return {name: tuple(style for _, style in pairs) for name, pairs in groups}
 
 
-def _exercise(entry: Table, assignment: Assignment) -> str:
-    names = [exercise.name for exercise in assignment.exercises]
-    return entry.choice("exercise", names)
-
-
 def _style(entry: Table) -> Style:
     style = Style(entry.text("name"), entry.text("code").strip("\n"), entry.text("why"))
     try:
         ast.parse(style.code)
     except SyntaxError as error:
-        place = f"{entry.file}: {entry.key_path}.code"
-        entry.problems.append(f"{place}: line {error.lineno}: SyntaxError: {error.msg}")
+        entry.note("code", f"line {error.lineno}: SyntaxError: {error.msg}")
     return style

@@ -147,10 +147,8 @@ class Table:
         texts = self._value(key, "a list of texts", lambda v: _is_list_of(v, str), default=())
         for number, text in enumerate(texts, 1):
             if not fits(text):
-                self.problems.append(
-                    f"{self._at(f'{key}[{number}]')}: found {_shown(text)}; a text like {like!r} "
-                    "is needed"
-                )
+                wanted = f"found {_shown(text)}; a text like {like!r} is needed"
+                self.note(f"{key}[{number}]", wanted)
         return tuple(text for text in texts if fits(text))
 
     def choice(self, key: str, allowed: Sequence[str], *, default: str | None = None) -> str:
@@ -178,58 +176,33 @@ class Table:
             most: the largest that is allowed.
         """
         bounds = f"of at least {least}" if most == MOST else f"from {least} to {most}"
+        wanted = f"a whole number {bounds}"
         value = self._value(
-            key,
-            "a whole number",
-            lambda v: type(v) is int and least <= v <= most,
-            f"a whole number {bounds}",
-            default,
+            key, "a whole number", lambda v: type(v) is int and least <= v <= most, wanted, default
         )
         return least if value is None else int(value)
 
     def positive(self, key: str, default: float) -> float:
         """A number of seconds above 0."""
         wanted = f"a number above 0 and up to {MOST_SECONDS}"
-        value = self._value(
-            key, "a number", lambda v: type(v) in NUMBERS and 0 < v <= MOST_SECONDS, wanted, default
-        )
-        return float(value)
+        return float(self._number(key, lambda v: 0 < v <= MOST_SECONDS, wanted, default))
 
     def points(self, key: str) -> float:
         """A number of points: 0 or more, whole or half; an int where it is whole."""
         wanted = f"a whole or half number from 0 to {MOST}, like 2 or 2.5,"
-        value = self._value(
-            key,
-            "a number",
-            lambda v: type(v) in NUMBERS and 0 <= v <= MOST and v * 2 % 1 == 0,
-            wanted,
-        )
-        return 0 if value is None else int(value) if value == int(value) else float(value)
+        value = self._number(key, lambda v: 0 <= v <= MOST and v * 2 % 1 == 0, wanted)
+        return int(value) if value == int(value) else value
 
     def number(self, key: str) -> float:
         """A number of points: 0 or more, to hundredths."""
         wanted = f"a number from 0 to {MOST} with at most two decimals, like 2.25,"
-        value = self._value(
-            key,
-            "a number",
-            lambda v: type(v) in NUMBERS and 0 <= v <= MOST and round(v, 2) == v,
-            wanted,
-        )
-        return 0 if value is None else value
+        value: float = self._number(key, lambda v: 0 <= v <= MOST and round(v, 2) == v, wanted)
+        return value
 
     def moment(self, key: str) -> datetime | None:
-        """A date and time with its offset from UTC."""
+        """A date and time with its offset from UTC; None where there is none."""
         wanted = "a date and time with offset, like 2027-02-01T23:59:00+01:00"
-        if key not in self.content:
-            self.known.add(key)
-            return None
-        value: datetime | None = self._value(
-            key,
-            "a date and time",
-            lambda v: isinstance(v, datetime) and v.tzinfo is not None,
-            wanted,
-        )
-        return value
+        return self._value(key, "a date and time", _has_zone, wanted, default=False) or None
 
     def entries(self) -> list[str]:
         """All keys, none of which counts as unknown."""
@@ -257,10 +230,8 @@ class Table:
         for number, value in enumerate(values, 1):
             first = values.index(value) + 1
             if value and first < number:
-                self.problems.append(
-                    f"{self._at(f'{key}[{number}]')}: found the {what} {value!r} again; "
-                    f"{key}[{first}] has it already"
-                )
+                again = f"found the {what} {value!r} again; {key}[{first}] has it already"
+                self.note(f"{key}[{number}]", again)
 
     def note(self, key: str, sentence: str) -> None:
         """Note what is wrong with a value, "" for the table as a whole."""
@@ -279,6 +250,12 @@ class Table:
         child = Table(self.file, key_path, content, self.problems)
         self.children.append(child)
         return child
+
+    def _number(self, key: str, fits: Fits, wanted: str, default: float | None = None) -> Any:
+        return (
+            self._value(key, "a number", lambda v: type(v) in NUMBERS and fits(v), wanted, default)
+            or 0
+        )
 
     def _value(
         self, key: str, kind: str, fits: Fits, wanted: str = "", default: object = None
@@ -303,6 +280,10 @@ class Table:
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """A question for the nearest of some names, with a space after it; "" where none is near."""
     return "".join(f"did you mean {n!r}? " for n in difflib.get_close_matches(name, [*names], n=1))
+
+
+def _has_zone(value: object) -> bool:
+    return isinstance(value, datetime) and value.tzinfo is not None
 
 
 def _is_list_of(value: object, kind: type) -> bool:

@@ -7,14 +7,13 @@ times for other assignments lies beside it, because code may import it.
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from grader.course.course import Course
-from grader.submissions.digests import digests
 from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.file_names import FORMS, TIMESTAMP, copy_code, plain_name
 from grader.submissions.moments import BY_FOLDER, Moment, parsed
@@ -116,19 +115,8 @@ def _parts(course: Course, folder: Path) -> dict[str, Path]:
     return {} if others or parts.keys() - course.by_id.keys() else parts
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """A class in a folder of nbgrader's exchange.
-
-    Args:
-        attempts: those of each student.
-        refused: by student, why what they handed in cannot be read.
-        notes: what was left out.
-    """
-
-    attempts: Mapping[str, tuple[Attempt, ...]]
-    refused: Mapping[str, str]
-    notes: tuple[str, ...]
+Exchange = tuple[Mapping[str, tuple[Attempt, ...]], Mapping[str, str], Sequence[str]]
+"""Each student's attempts in nbgrader's exchange, why others cannot be read, and what was left out."""
 
 
 def exchanged(course: Course, folder: Path, scratch: Callable[[], Path]) -> Exchange | None:
@@ -164,7 +152,7 @@ def exchanged(course: Course, folder: Path, scratch: Callable[[], Path]) -> Exch
             attempts[student] = attempts_of(arrived, partial(_place, scratch, student))
         except FAULTS as error:
             refused[student] = in_words(error)
-    return Exchange(attempts, refused, tuple(notes))
+    return attempts, refused, notes
 
 
 def attempts_of(arrived: Iterable[Arrived], scratch: Callable[[], Path]) -> tuple[Attempt, ...]:
@@ -189,15 +177,6 @@ def attempts_of(arrived: Iterable[Arrived], scratch: Callable[[], Path]) -> tupl
                 copy_code(source, path / id_)
         attempts.append(Attempt(one.moment, path, tuple(one.parts)))
     return tuple(attempts)
-
-
-def contents(course: Course, path: Path) -> dict[str, str]:
-    """By assignment, a digest of all that its outcomes can depend on in a student's folder.
-
-    Raises:
-        OSError: when the folder cannot be read.
-    """
-    return dict(digests(course, path).by_assignment)
 
 
 def _is_folder(entry: "os.DirEntry[str]") -> bool:

@@ -33,7 +33,6 @@ class Student:
         only: the assignments to grade; all of them where none is named.
         times: when it was handed in, where that is not told by the files themselves.
         attempts: each time that something was handed in, where that is known, the first one first.
-        content: a fingerprint of what was handed in; worked out from the files unless given.
         refused: why nobody can read what was handed in; "" where it can be.
     """
 
@@ -42,7 +41,6 @@ class Student:
     only: tuple[str, ...] = ()
     times: Times = ()
     attempts: tuple[Attempt, ...] = ()
-    content: str = ""
     refused: str = ""
 
 

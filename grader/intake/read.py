@@ -130,13 +130,13 @@ def _read(
         return _from_archive(course, submissions, scratch(), enrolled)
     known = {one.student: one for one in enrolled}
     if collected := exchanged(course, submissions, scratch):
-        attempts, refused = collected.attempts, collected.refused
+        attempts, refused, left_out = collected
         work = {name: mine[-1].path for name, mine in attempts.items()}
         students = [
             replace(s, attempts=attempts.get(s.id, ())) for s in _students(work, known, refused)
         ]
         strangers = _strangers((*attempts, *refused), known)
-        return IntakeResult(students, known, (*collected.notes, *strangers))
+        return IntakeResult(students, known, (*left_out, *strangers))
     students = read_class(submissions, course.by_id, enrolled)
     is_one = bool(students) and students[0].path in (submissions, submissions.resolve())
     students, beside = _with_attempts(course, students, scratch)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -114,11 +115,9 @@ def _moments(course: Course, one: Listed) -> Iterator[tuple[str, Moment]]:
 def _moodles(text: str, zone: tzinfo | None) -> datetime | None:
     """A date as Moodle writes it, in the zone of the due date that it is compared with."""
     for form in MOODLES:
-        try:
+        with suppress(ValueError):
             at = datetime.strptime(text, form)
-        except ValueError:
-            continue
-        return at.replace(tzinfo=zone) if zone is not None else parsed(at.isoformat())
+            return at.replace(tzinfo=zone) if zone is not None else parsed(at.isoformat())
     return parsed(text)
 
 

@@ -11,9 +11,11 @@ from grader.core.kit import versions
 from grader.core.language import _
 from grader.core.records import (
     AssignmentResult,
+    CheckResult,
     ExerciseResult,
     Finding,
     Mistake,
+    Outcome,
     Result,
     Visibility,
 )
@@ -212,13 +214,20 @@ def _exercise(judge: ExerciseJudge, exercise: Exercise) -> ExerciseResult:
         exercise.id,
         None,
         exercise.points,
-        checks=made.checks,
+        checks=made.checks or (_no_check(exercise),),
         findings=_in_words(judge.run.environment.course, made.findings),
         defined=defined_at(judge.run.submission, exercise),
         judged_with=made.judged_with,
         to_judge_with=made.to_judge_with,
         uses=() if is_right(made.checks) else imported_uses(judge.run, exercise),
     )
+
+
+def _no_check(exercise: Exercise) -> CheckResult:
+    """What stands for the checks of an exercise that has none: nothing says whether it is right."""
+    reason = _("The grader itself failed: {reason}").format(reason=f"{exercise.id} has no checks")
+    id_ = f"{exercise.id}::{Visibility.VISIBLE}::test_there_is_a_check"
+    return CheckResult(id_, reason, Visibility.VISIBLE, 1, Outcome.ERROR, reason, 0.0)
 
 
 def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -1,19 +1,19 @@
 """What all reports are made from, what they return, and what they share. Pure."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from math import floor
 
-from grader.core.files import OutputFile
+from grader.core.files import OutputFile, file_name
 from grader.core.language import N_, _
 from grader.core.records import AssignmentResult, Result
 from grader.core.views import ViewResult
 from grader.course.course import Course
 from grader.intake.roster import Enrolled
 from grader.judging.outcomes import score_words
-from grader.judging.results import points
+from grader.judging.results import for_student, points
 from grader.submissions.protected_files import Protection
 
 UNDECIDED = N_("Undecided: a part could not be judged. This is not a zero.")
@@ -84,6 +84,24 @@ class Report:
 
     check: Callable[[CheckedWork], Checked] | None
     grade: Callable[[GradedClass], Iterable[OutputFile]] | None
+
+
+def one_file(file: str, render: Callable[[CheckedWork], str | None]) -> Report:
+    """A report that is one file, and one for each student of a class, fit to be shown to them.
+
+    Args:
+        file: its name, where the command is run.
+        render: its text; None for no file, and no old one, where there is no score.
+    """
+
+    def grade(run: GradedClass) -> Iterator[OutputFile]:
+        for result in run.results:
+            environment = {"OWNER": result.student, **run.environment}
+            work = CheckedWork(run.course, for_student(result), "", environment, run.now)
+            path = f"{file_name(result.student)}.{file.rpartition('.')[2]}"
+            yield OutputFile(path, render(work))
+
+    return Report(lambda run: Checked((OutputFile(file, render(run)),)), grade)
 
 
 def shown(score: object) -> str:

@@ -2,20 +2,28 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from math import atanh, sqrt, tanh
-from statistics import StatisticsError, correlation
+from statistics import median
 
 from msgspec.structs import replace
 
 from grader.core.language import N_, _
-from grader.core.records import CheckResult, ExerciseResult, Mistake, Outcome, Result
+from grader.core.records import (
+    AssignmentResult,
+    AttemptScore,
+    CheckResult,
+    ExerciseResult,
+    Mistake,
+    Outcome,
+    Result,
+)
 from grader.course.course import Course
 from grader.judging.outcomes import ExerciseStatus, exercise_status
-from grader.reports.check_figures import rest_share
+from grader.reports.items import correlated, rest_share
 
 TEACH_AGAIN = Fraction(1, 5)
 """From this share of a class on, a mistake is to be taught again."""
@@ -213,9 +221,7 @@ def _insight(
     untried = (ExerciseStatus.MISSING, ExerciseStatus.UNTOUCHED)
     tried = [(one, rest) for one, rest in rows if exercise_status(one) not in untried]
     solved = [exercise_status(one) is ExerciseStatus.SOLVED for one, _ in tried]
-    number = None
-    with suppress(StatisticsError):  # all are alike
-        number = correlation(list(map(float, solved)), [rest for _, rest in tried])
+    number = correlated(list(map(float, solved)), [rest for _, rest in tried])
     interval = None if number is None else _interval(number, len(tried))
     return ExerciseInsight(
         id=id_,
@@ -254,3 +260,110 @@ def _separation(
     if low > 0:
         return Separation.SOMEWHAT if number < WELL else Separation.WELL
     return Separation.POORLY if high < WELL else Separation.FEW
+
+
+STUCK = 2
+"""So many last attempts without more points than before make somebody stuck."""
+MOST_TRIES = 4
+"""From so many on, tries are counted together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tries:
+    """How many tries students took until they solved an exercise.
+
+    Args:
+        exercise: its id.
+        counts: how many students took one, two, three, four and more.
+        median: the tries that half of those who solved it needed at most.
+        unsolved: how many tried it and have not solved it.
+    """
+
+    exercise: str
+    counts: tuple[int, ...]
+    median: float | None
+    unsolved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """Somebody whose last attempts brought no more points.
+
+    Args:
+        assignment: its id.
+        count: how many attempts in a row.
+        exercises: what they tried in the last one and have not solved, by name.
+    """
+
+    student: str
+    assignment: str
+    count: int
+    exercises: tuple[str, ...]
+
+
+def tries_until_solved(results: Sequence[Result], course: Course) -> list[Tries]:
+    """The exercises that anybody has attempts at, in course order."""
+    parts = [p for result in results for p in result.assignments if p.attempts and p.counts]
+    found = []
+    for id_, exercise in course.exercises.items():
+        mine = [part.attempts for part in parts if part.id == exercise.assignment]
+        tried = [[one for one in attempts if id_ in one.tried] for attempts in mine]
+        tried = [attempts for attempts in tried if attempts]
+        if tried:
+            needed = [_needed(attempts, id_, exercise.points) for attempts in tried]
+            solved = [count for count in needed if count]
+            counts = [min(count, MOST_TRIES) for count in solved]
+            found.append(
+                Tries(
+                    id_,
+                    tuple(counts.count(number) for number in range(1, MOST_TRIES + 1)),
+                    median(solved) if solved else None,
+                    len(needed) - len(solved),
+                )
+            )
+    return found
+
+
+def _needed(attempts: Sequence[AttemptScore], id_: str, points: float) -> int:
+    """How many tries it took until it was solved; 0 where it was not."""
+    for number, one in enumerate(attempts, 1):
+        if _is_solved(one, id_, points):
+            return number
+    return 0
+
+
+def _is_solved(one: AttemptScore, id_: str, points: float) -> bool:
+    score = one.exercises.get(id_)
+    return bool(points) and score is not None and score >= Decimal(str(points))
+
+
+def stuck(results: Sequence[Result], course: Course) -> list[Stuck]:
+    """Who is stuck now, in which assignments."""
+    found = (
+        _stuck(result.student, part, course)
+        for result in results
+        for part in result.assignments
+        if part.counts
+    )
+    return [one for one in found if one is not None]
+
+
+def _stuck(student: str, part: AssignmentResult, course: Course) -> Stuck | None:
+    earned = [
+        sum((s or Decimal(0) for s in a.exercises.values()), Decimal(0)) for a in part.attempts
+    ]
+    count = 0
+    while count + 1 < len(earned) and max(earned[-count - 1 :]) <= max(earned[: -count - 1]):
+        count += 1
+    if count < STUCK:
+        return None
+    last = part.attempts[-1]
+    unsolved = [
+        id_
+        for id_ in last.tried
+        if id_ in course.exercises
+        and not _is_solved(last, id_, course.exercises[id_].points)
+        and course.exercises[id_].points
+    ]
+    names = tuple(id_.partition("/")[2] for id_ in unsolved)
+    return Stuck(student, part.id, count, names) if names else None

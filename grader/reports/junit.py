@@ -1,18 +1,15 @@
 """JUnit XML in the common schema of Jenkins: one suite per assignment, one case per check."""
 
 import re
-from collections.abc import Iterator
 from xml.etree import ElementTree as Xml
 
-from grader.core.files import OutputFile, file_name
 from grader.core.language import _
-from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
+from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome
 from grader.core.text import location_words
 from grader.judging.outcomes import WORDS, judged_with, mistake_lines, status_words
-from grader.judging.results import for_student, points
-from grader.reports.base import Checked, CheckedWork, GradedClass, shown
+from grader.judging.results import points
+from grader.reports.base import CheckedWork, shown
 
-FILE = "junit.xml"
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 KINDS = {
     Outcome.PASSED: "",
@@ -24,19 +21,9 @@ KINDS = {
 """The element of an outcome; every other one is a failure, also what was not attempted."""
 
 
-def check(run: CheckedWork) -> Checked:
-    """The file `junit.xml`, where the command is run."""
-    return Checked((OutputFile(FILE, junit(run.result)),))
-
-
-def grade(run: GradedClass) -> Iterator[OutputFile]:
-    """A file per student, fit to be shown to that student."""
-    for result in run.results:
-        yield OutputFile(f"{file_name(result.student)}.xml", junit(for_student(result)))
-
-
-def junit(result: Result) -> str:
+def junit(run: CheckedWork) -> str:
     """A result as JUnit XML."""
+    result = run.result
     suites = [_suite(assignment) for assignment in result.assignments]
     root = Xml.Element("testsuites", {"name": _text(result.student)})
     for count in ("tests", "failures", "errors"):
@@ -63,20 +50,16 @@ def _suite(assignment: AssignmentResult) -> Xml.Element:
 
 def _counts(cases: list[Xml.Element]) -> dict[str, str]:
     kinds = [part.tag for case in cases for part in case]
-    return {
-        "tests": str(len(cases)),
-        "failures": str(kinds.count("failure")),
-        "errors": str(kinds.count("error")),
-        "skipped": str(kinds.count("skipped")),
-    }
+    names = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    counts = {name: str(kinds.count(kind)) for name, kind in names.items()}
+    return {"tests": str(len(cases)), **counts}
 
 
 def _facts(assignment: AssignmentResult) -> dict[str, str]:
     """What JUnit itself does not hold: scores, named mistakes, notes."""
+    is_scored = assignment.score is not None and assignment.counts
     facts = {
-        "score": str(points(assignment.score))
-        if assignment.score is not None and assignment.counts
-        else "",
+        "score": str(points(assignment.score)) if is_scored else "",
         "max_score": str(assignment.max_score),
         "read_from": assignment.read_from,
         **{f"note {number}": note for number, note in enumerate(assignment.notes, 1)},

@@ -3,21 +3,24 @@
 from collections.abc import Iterator, Sequence
 
 from grader.core.files import OutputFile
-from grader.reports import classroom50, github, github_legacy, gradebooks, gradescope, items, junit
-from grader.reports.base import Checked, CheckedWork, GradedClass, Report
+from grader.reports import github, items
+from grader.reports.base import Checked, CheckedWork, GradedClass, Report, one_file
 from grader.reports.html import report as html
+from grader.reports.junit import junit
+from grader.reports.platforms import canvas, classroom50, gradescope, moodle, scores_csv
 
 REPORTS: dict[str, Report] = {
     "html": Report(html.check, html.grade),
-    "junit": Report(junit.check, junit.grade),
+    "junit": one_file("junit.xml", junit),
     "github": Report(github.check, github.grade),
-    "classroom50": Report(classroom50.check, classroom50.grade),
-    "github-legacy": Report(github_legacy.check, github_legacy.grade),
-    "gradescope": Report(gradescope.check, gradescope.grade),
-    "csv": Report(gradebooks.check, None),  # `grader grade` always writes it
-    "canvas": Report(None, gradebooks.canvas),
+    "classroom50": one_file("result.json", classroom50),
+    "gradescope": one_file("results.json", lambda run: gradescope(run.result)),
+    "csv": Report(
+        one_file("scores.csv", lambda run: scores_csv(run.course, [run.result])).check, None
+    ),  # `grader grade` always writes it
+    "canvas": Report(None, canvas),
     "items": Report(None, items.grade),
-    "moodle": Report(None, gradebooks.moodle),
+    "moodle": Report(None, moodle),
 }
 CHECK_REPORTS = tuple(name for name, report in REPORTS.items() if report.check is not None)
 GRADE_REPORTS = tuple(REPORTS)

@@ -99,11 +99,9 @@ def child_limits(
         seal: what is put around it.
     """
     given = {**asdict(limits), **asdict(seal or Seal())}
-    for name in [
-        name for name in given if name.endswith("_seconds")
-    ]:  # the trusted side keeps those
-        del given[name]
-    return ChildLimits(folder, (generation - 1) * INSTANCES_PER_PROCESS, **given)
+    # The trusted side keeps the seconds.
+    hard = {name: most for name, most in given.items() if not name.endswith("_seconds")}
+    return ChildLimits(folder, (generation - 1) * INSTANCES_PER_PROCESS, **hard)
 
 
 def importing(limits: Limits, packages: tuple[str, ...]) -> Limits:
@@ -113,11 +111,9 @@ def importing(limits: Limits, packages: tuple[str, ...]) -> Limits:
 
 def _environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    own = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    own[TORCH_CACHE] = (
-        tempfile.gettempdir()
-    )  # a folder that is there: else torch makes one and leaves it
-    return {**kept, **own, **WITHOUT_WINDOWS}
+    # Torch's cache is a folder that is there: else torch makes one and leaves it.
+    ours = {TORCH_CACHE: tempfile.gettempdir(), "OMP_NUM_THREADS": "1"}
+    return {**kept, **ours, "PYTHONDONTWRITEBYTECODE": "1", **WITHOUT_WINDOWS}
 
 
 def _start_interpreter(
@@ -365,12 +361,12 @@ class InheritedParent(WarmParent):
         self.control.close()
 
 
+@dataclass
 class _Fork:
     """A fork of this process, handled as a started program is."""
 
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.is_over = False
+    pid: int
+    is_over: bool = False
 
     def kill(self) -> None:
         """End it, if it has not ended."""

@@ -132,9 +132,7 @@ def _windows_seconds(pid: int) -> float:
     import ctypes
 
     system: Any = ctypes.windll.kernel32  # type: ignore[attr-defined]
-    ends = [
-        ctypes.c_uint64() for _ in range(4)
-    ]  # when it began and ended, in the system, of its own
+    ends = [ctypes.c_uint64() for _ in range(4)]  # when it began and ended, in the system, its own
     may_ask = 0x1000
     process = system.OpenProcess(may_ask, False, pid)
     try:

@@ -76,20 +76,13 @@ def gather(
     reader = Reader(course, {a.id: Given.of(course, a) for a in course.assignments}, records)
     gc.disable()  # there is a million of small things, none of them in a circle
     try:
-        return _everybody(reader, submissions, archives, jobs)
+        found = [*_class(reader, submissions, jobs)]
+        names = [archive.resolve().name for archive in archives]
+        for number, (archive, name) in enumerate(zip(archives, names, strict=True), 1):
+            named = f"{name}_{number}" if name in names[: number - 1] else name
+            found += _class(replace(reader, records=None, archive=named), archive, jobs)
     finally:
         gc.enable()
-
-
-def _everybody(
-    reader: Reader, submissions: Path, archives: Sequence[Path], jobs: int
-) -> tuple[list[Work], list[str]]:
-    found = [*_class(reader, submissions, jobs)]
-    for number, archive in enumerate(archives, 1):
-        name = archive.resolve().name
-        same = sum(other.resolve().name == name for other in archives[:number]) > 1
-        named = f"{name}_{number}" if same else name
-        found += _class(replace(reader, records=None, archive=named), archive, jobs)
     works = [work for work in found if isinstance(work, Work)]
     if not works:
         raise UsageError(f"{submissions} holds no work.")

@@ -42,9 +42,8 @@ WORDS = re.compile(
 )
 IMPORTS = re.compile(r"^[ ]*(?:from|import)[ ].*$", re.MULTILINE)
 PYTHONS = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "self", "torch", "nn", "np", "F"}
-
-
 DEFINES = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]")
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 QUOTES = re.compile(r"\"{3}|'{3}")
 
 
@@ -217,19 +216,17 @@ def work_of(
             if text.strip() not in handed_out.lines
         ]
         lines.setdefault(id_, []).extend(own)
-        more = [_form_traces(id_, source, own), _removed(id_, source.text, given[id_])]
-        if key.endswith(".ipynb"):
-            more.append(_cell_traces(id_, folder / key, handed_out))
-        for trace, line in chain(_text_traces(id_, own, handed_out), *map(_without_line, more)):
+        for trace, line in _text_traces(id_, own, handed_out):
             traces.setdefault(trace, line)
+        more = (_form_traces(id_, source, own), _removed(id_, source.text, given[id_]))
+        is_notebook = key.endswith(".ipynb")
+        added = _cell_traces(id_, folder / key, handed_out) if is_notebook else ()
+        for trace in chain(*more, added):
+            traces.setdefault(trace, None)
     for exercise in result.exercises if result else ():
         traces |= dict.fromkeys(_wrong_values(exercise))
     mine = Own(lines, {trace: line for trace, line in traces.items() if line is not None})
     return Work(name, bool(archive), tuple(traces), zlib.compress(pickle.dumps(mine), 1))
-
-
-def _without_line(traces: Iterable[Trace]) -> Iterator[tuple[Trace, None]]:
-    return ((trace, None) for trace in traces)
 
 
 def _assignments_of_files(
@@ -294,12 +291,8 @@ def _form_traces(assignment: str, source: SourceFile, own: Iterable[Line]) -> It
         # A quote in a comment looks like the beginning of a text.
         trees = _parsed(long_) or _parsed([cell.text] if long_ else ())
         for node in (one for tree in trees for one in _statements(tree)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _is_long(node):
+            if isinstance(node, FUNCTIONS) and len([*_statements(node)]) > LONG:
                 yield Trace(Kind.FORM, assignment, node.name, _form(node))
-
-
-def _is_long(node: ast.AST) -> bool:
-    return sum(1 for _ in _statements(node)) > LONG
 
 
 def _parsed(texts: Iterable[str]) -> list[ast.Module]:

@@ -1,4 +1,4 @@
-"""Digests of what a student handed in: of all of it, and of what each assignment's outcomes depend on.
+"""Digests of what each assignment's outcomes depend on in what a student handed in.
 
 An assignment depends on
 
@@ -10,7 +10,7 @@ An assignment depends on
 A file that is found by another one's name may be passed over for a third one, so that a file always
 comes with all that is in its folder and of its name. Where reading may come to an end before all is
 read, each assignment depends on everything. Nothing is parsed unless it has to be; where something is
-not sure, too much is taken, never too little. Times are of the whole alone: they change no outcome.
+not sure, too much is taken, never too little. Times change no outcome.
 """
 
 import os
@@ -18,7 +18,7 @@ import re
 import stat
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -58,13 +58,11 @@ class Digests:
     """What identifies a hand-in.
 
     Args:
-        whole: of all files that are looked at, with the times that stand beside them.
         by_assignment: of what the outcomes of each assignment can depend on.
         has_files: whether there is anything that may be read as work.
         times: when each assignment was handed in, where nbgrader wrote that beside the files.
     """
 
-    whole: str
     by_assignment: Mapping[str, str]
     has_files: bool = True
     times: Mapping[str, datetime] = field(default_factory=dict)
@@ -82,7 +80,7 @@ def digests(course: Course, path: Path) -> Digests:
     """
     if path.is_file():
         made = _digest((b"single", os.fsencode(path.name), path.read_bytes()))
-        return Digests(made, dict.fromkeys(course.by_id, made))
+        return Digests(dict.fromkeys(course.by_id, made))
     listing = _Listing(course, os.fspath(path))
     listing.walk()
     return _Digester(course, listing).digests()
@@ -118,7 +116,7 @@ class _Listing:
         files: scripts and notebooks that may be read.
         marks: by assignment, "" for all, what else reading depends on.
         folders: by assignment, the folders that are meant to be its own, and whether each is a link.
-        times: the content of files that say when something was handed in.
+        has_times: whether anything may say when something was handed in.
         is_cut: whether reading may end before all is read.
     """
 
@@ -127,7 +125,7 @@ class _Listing:
     files: list[_File] = field(default_factory=list)
     marks: dict[str, list[bytes]] = field(default_factory=lambda: defaultdict(list))
     folders: dict[str, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
-    times: dict[str, bytes] = field(default_factory=dict)
+    has_times: bool = False
     is_cut: bool = False
     modules: dict[str, str] = field(default_factory=dict)
     count: int = 0
@@ -142,12 +140,20 @@ class _Listing:
             OSError: when the folder itself cannot be read.
         """
         self.modules = {a.module: a.id for a in self.course.assignments}
-        with os.scandir(self.root) as found:
-            self._folder(sorted(found, key=lambda entry: entry.name), ())
+        self._folder(self.root, ())
         full = (self.count >= MOST_FILES, self.entries >= MOST_ENTRIES, self.code >= MOST_CODE)
         self.is_cut |= any(full) or self.size >= MOST_IN_ALL
 
-    def _folder(self, entries: "list[os.DirEntry[str]]", above: tuple[str, ...]) -> None:
+    def _folder(self, path: str, above: tuple[str, ...]) -> None:
+        try:
+            with os.scandir(path) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            if not above:
+                raise
+            self._mark("", "unreadable", *above, f"{error.errno}")
+            self.is_cut = True
+            return
         own = self._meant(above[0]) if above else ""
         if any(entry.name == ENVIRONMENT for entry in entries):
             self._mark("", "environment", *above)
@@ -164,19 +170,9 @@ class _Listing:
             elif is_own_folder(entry) and len(above) + 1 < MOST_DEPTH:
                 if not above and (id_ := self._meant(name)):
                     self.folders[id_][name] = False
-                self._below(entry, above)
+                self._folder(entry.path, (*above, name))
             if len(above) < 2 and name[-4:].lower() == ".txt":
                 self._text_file(name, above, own)
-
-    def _below(self, entry: "os.DirEntry[str]", above: tuple[str, ...]) -> None:
-        try:
-            with os.scandir(entry.path) as found:
-                inner = sorted(found, key=lambda entry: entry.name)
-        except OSError as error:
-            self._mark("", "unreadable", *above, entry.name, f"{error.errno}")
-            self.is_cut = True
-            return
-        self._folder(inner, (*above, entry.name))
 
     def _link(self, entry: "os.DirEntry[str]", above: tuple[str, ...]) -> None:
         """Links count for nothing, but for those to nowhere, and one in the place of a folder."""
@@ -189,16 +185,16 @@ class _Listing:
         except OSError:
             return
         if entry.name == TIMESTAMP:
-            self.times["/".join((*above, entry.name))] = b"link"
+            self.has_times = True
         if not above and stat.S_ISDIR(mode) and (id_ := self._meant(entry.name)):
-            self.folders[id_][entry.name] = True
-            self._mark(id_, "link", *sorted(_names_in(entry.path)))
+            self.has_times = self.folders[id_][entry.name] = True
+            with suppress(OSError):
+                self._mark(id_, "link", *sorted(path.name for path in Path(entry.path).iterdir()))
 
     def _entry(self, entry: "os.DirEntry[str]", above: tuple[str, ...]) -> None:
         name = entry.name
         if name == TIMESTAMP:
-            data, _size, _state = self._content(entry.path, 100)
-            self.times["/".join((*above, name))] = data
+            self.has_times = True
         elif name.lower().endswith(FORMS) and not name.startswith("."):
             self.count += 1
             content = self._content(entry.path, most_bytes(name))
@@ -259,7 +255,7 @@ class _Digester:
         listing: what lies in the folder.
         common: the files of no assignment, on which each depends.
         of: by assignment, the files in its folder and of its name.
-        known: by file, the assignments and the files that it mentions; None where that may be any.
+        known: by file, the assignments and the files that it mentions; all where that may be any.
         wanted: by assignment, the files that define what its own lacks.
     """
 
@@ -267,7 +263,7 @@ class _Digester:
     listing: _Listing
     common: list[_File] = field(default_factory=list)
     of: dict[str, list[_File]] = field(default_factory=lambda: defaultdict(list))
-    known: dict[_File, tuple[set[str], list[_File]] | None] = field(default_factory=dict)
+    known: dict[_File, tuple[set[str], list[_File]]] = field(default_factory=dict)
     wanted: dict[str, list[_File]] = field(default_factory=dict)
     texts: dict[_File, bytes] = field(default_factory=dict)
     named: list[_File] = field(default_factory=list)
@@ -292,46 +288,35 @@ class _Digester:
             self.marks[id_] = repr((id_, *known)).encode("utf-8", "surrogateescape")
         if not listing.is_cut:
             self.wanted = self._definers()
-        times = [name.encode() + data for name, data in sorted(listing.times.items())]
-        ids = [*self.course.by_id]
-        whole = _digest((*self._state(listing.files, ids), *times))
-        made = {}
+        ids, root = [*self.course.by_id], Path(listing.root)
+        made, times = {}, {}
         for id_ in ids:
-            found = None if listing.is_cut else self._reached(id_)
-            files, others = (listing.files, ids) if found is None else found
-            note = b"time" if self._has_time_note(id_) else b""
-            made[id_] = _digest((id_.encode(), note, *self._state(files, others)))
-        return Digests(whole, made, bool(listing.files), self._times(ids))
+            files, others = self._reached(id_)
+            places = (root / (self._inner(id_) or id_), root) if listing.has_times else ()
+            at, notes = handed_in_at(*places)
+            if at is not None:
+                times[id_] = at
+            # A note stands among what is graded; a time does not.
+            parts = (id_.encode(), b"time" if notes else b"", *sorted(file.state for file in files))
+            marks = (self.marks[other] for other in sorted(self.marks.keys() & {"", *others}))
+            made[id_] = _digest((*parts, *marks))
+        return Digests(made, bool(listing.files), times)
 
-    def _times(self, ids: Iterable[str]) -> dict[str, datetime]:
-        """When each assignment was handed in, as nbgrader wrote it."""
-        if not self.listing.times:
-            return {}
-        root = Path(self.listing.root)
-        found = {id_: handed_in_at(root / (self._inner(id_) or id_), root)[0] for id_ in ids}
-        return {id_: at for id_, at in found.items() if at is not None}
-
-    def _state(self, files: Iterable[_File], ids: Iterable[str]) -> Iterator[bytes]:
-        yield from sorted([file.state for file in files])
-        for id_ in sorted(self.marks.keys() & {"", *ids}):
-            yield self.marks[id_]
-
-    def _reached(self, id_: str) -> tuple[set[_File], set[str]] | None:
-        """The files that an assignment depends on, and the assignments; None where it may be all."""
-        ids, files = self._judged(id_), set(self.common)
-        new_ids, new = set(ids), set(files)
+    def _reached(self, id_: str) -> tuple[Iterable[_File], Iterable[str]]:
+        """The files that an assignment depends on, and the assignments."""
+        if self.listing.is_cut:
+            return self.listing.files, self.course.by_id
+        ids, files = set[str](), set[_File]()
+        new_ids, new = self._judged(id_), {*self.common}
         while new_ids or new:
             for other in new_ids:
                 new |= {*self.of.get(other, ()), *self.wanted.get(other, ())} - files
-            new_ids = set()
-            files |= new
-            for file in new:
-                mentioned = self._mentioned(file)
-                if mentioned is None:
-                    return None
-                new_ids |= {*file.groups, *mentioned[0]} - ids
-            ids |= new_ids
-            new = {f for file in new for f in (self._mentioned(file) or ((), ()))[1]} - files
+            ids, files = ids | new_ids, files | new
+            mentioned = [self._mentioned(file) for file in new]
+            new_ids = {i for file in new for i in file.groups}.union(
+                *(m[0] for m in mentioned)
+            ) - ids
+            new = {file for _ids, named in mentioned for file in named} - files
         return files, ids
 
     def _judged(self, id_: str) -> set[str]:
@@ -345,18 +330,17 @@ class _Digester:
             new += others
         return found
 
-    def _mentioned(self, file: _File) -> tuple[set[str], list[_File]] | None:
-        """The assignments whose module a file mentions, and the files; None where it may be any."""
+    def _mentioned(self, file: _File) -> tuple[set[str], list[_File]]:
+        """The assignments whose module a file mentions, and the files; all where it may be any."""
         if file not in self.known:
             text = self._text(file)
             is_notebook = text is file.data and _is_notebook(file)
             text = _with_imports(text, is_notebook=is_notebook)
-            if _is_dynamic(text):
-                self.known[file] = None
-            else:
+            ids, named = {*self.course.by_id}, self.listing.files
+            if not _is_dynamic(text):
                 ids = {id_ for module, id_ in self.modules if module in text}
-                named = (f for f in self.named if any(name in text for name in f.names))
-                self.known[file] = (ids, [*named])
+                named = [f for f in self.named if any(name in text for name in f.names)]
+            self.known[file] = ids, named
         return self.known[file]
 
     def _text(self, file: _File) -> bytes:
@@ -416,17 +400,6 @@ class _Digester:
         plain = sorted(name for name, is_link in folders.items() if not is_link)
         return id_ if id_ in folders else next(iter(plain), "")
 
-    def _has_time_note(self, id_: str) -> bool:
-        """Whether a note says that a file holds no time, which stands among what is graded."""
-        inner, times = self._inner(id_), self.listing.times
-        if TIMESTAMP in times or f"{inner}/{TIMESTAMP}" in times or self._is_link(id_, inner):
-            root = Path(self.listing.root)
-            return bool(handed_in_at(root / (inner or id_), root)[1])
-        return False
-
-    def _is_link(self, id_: str, inner: str) -> bool:
-        return self.listing.folders.get(id_, {}).get(inner, False)
-
 
 def _is_plain(data: bytes) -> bool:
     """Whether bytes are as Python reads names in them."""
@@ -480,12 +453,6 @@ def _is_dynamic(text: bytes) -> bool:
         one.endswith(b"__") and two.startswith(b"__")
         for one, two in zip(pieces, after, strict=False)
     )
-
-
-def _names_in(folder: str) -> list[str]:
-    with suppress(OSError):
-        return [path.name for path in Path(folder).iterdir()]
-    return []
 
 
 def _plain(text: str) -> bytes:

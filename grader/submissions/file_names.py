@@ -72,10 +72,8 @@ def _is_handed_in(path: Path) -> bool:
         return path.is_file()
     try:
         path.stat()
-    except FileNotFoundError:
-        return True
-    except OSError:  # a link in a circle, which stands for nothing on any machine
-        return False
+    except OSError as error:  # a link in a circle stands for nothing on any machine
+        return isinstance(error, FileNotFoundError)
     return False
 
 
@@ -121,15 +119,11 @@ def is_own_folder(entry: "os.DirEntry[str]") -> bool:
 def with_ending_too_many(folder: Path, module: str) -> Path | None:
     """The file in a folder that would be read if `.txt` did not stand behind its name."""
     found = sorted(folder.glob("*.[tT][xX][tT]")) if folder.is_dir() else []
-    names = ((path, Path(path.stem)) for path in found)
-    return next(
-        (
-            path
-            for path, meant in names
-            if meant.suffix.lower() in FORMS and plain_name(meant.stem) == module
-        ),
-        None,
-    )
+    for path in found:
+        meant = Path(path.stem)
+        if meant.suffix.lower() in FORMS and plain_name(meant.stem) == module:
+            return path
+    return None
 
 
 MOST_UNREAD = 5

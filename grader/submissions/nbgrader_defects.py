@@ -5,7 +5,6 @@ runs nbgrader.
 """
 
 from collections import Counter
-from collections.abc import Sequence
 
 from grader.core.errors import SubmissionError
 from grader.submissions.notebooks import cells_of, nbgrader_marks, notebook_text, text_of
@@ -40,26 +39,19 @@ def defects(handed_in: bytes, released: bytes) -> tuple[str, ...]:
     found_in = (
         (
             doubled,
-            "stands more than once",
-            "stand more than once",
+            ("stands more than once", "stand more than once"),
             "stop here, for the whole class",
         ),
-        (gone_tests, "is missing", "are missing", "leave the score to be given by hand"),
-        (own, "is missing", "are missing", "show no comment there"),
-        (edited, "was changed", "were changed", "put its own back"),
+        (gone_tests, ("is missing", "are missing"), "leave the score to be given by hand"),
+        (own, ("is missing", "are missing"), "show no comment there"),
+        (edited, ("was changed", "were changed"), "put its own back"),
     )
     return tuple(
-        f"{_cells(names, one, several)}: nbgrader would {consequence}"
-        for names, one, several, consequence in found_in
+        f"the cell{'s' * (len(names) > 1)} {', '.join(names)} {fault[len(names) > 1]}: nbgrader would "
+        f"{consequence}"
+        for names, fault, consequence in found_in
         if names
     )
-
-
-def _cells(names: Sequence[str], one: str, several: str) -> str:
-    """Which cells, and what is wrong with them."""
-    if len(names) == 1:
-        return f"the cell {names[0]} {one}"
-    return f"the cells {', '.join(names)} {several}"
 
 
 def _marked(data: bytes) -> tuple[Counter[str], dict[str, str]]:

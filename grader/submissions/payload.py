@@ -1,6 +1,5 @@
-"""What a student handed in, as data: to see whether it changed, and to send it elsewhere."""
+"""What a student handed in, as data, to send it elsewhere."""
 
-import hashlib
 import os
 from dataclasses import dataclass
 from itertools import islice
@@ -28,16 +27,6 @@ class Payload:
     student: str
     is_single: bool
     files: tuple[tuple[str, bytes, int], ...]
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of names and contents."""
-        digest = hashlib.sha256(b"single" if self.is_single else b"folder")
-        for name, data, size in self.files:
-            key = name.encode("utf-8", "surrogateescape")
-            digest.update(b"%d %d %d " % (len(key), len(data), size) + key)
-            digest.update(data)
-        return digest.hexdigest()
 
     def unpack(self, folder: Path) -> Path:
         """Write the files below an empty folder; the path to read the submission from."""

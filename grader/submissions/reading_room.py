@@ -123,17 +123,12 @@ def standing_for(
         sources: the submission's files by their keys.
         readings: what was read for each assignment.
     """
-    return {
-        assignment.module: next(
-            (
-                key
-                for key in readings[assignment.id].sources
-                if any(is_written(sources[key], exercise) for exercise in assignment.exercises)
-            ),
-            "",
-        )
-        for assignment in course.assignments
-    }
+    found = {}
+    for assignment in course.assignments:
+        keys, exercises = readings[assignment.id].sources, assignment.exercises
+        written = (key for key in keys if any(is_written(sources[key], e) for e in exercises))
+        found[assignment.module] = next(written, "")
+    return found
 
 
 def lent(course: Course) -> dict[str, str]:

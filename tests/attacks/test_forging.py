@@ -56,7 +56,7 @@ def test_printing_a_result_gives_none(attack):
 
 
         def double(x):
-            result = {"format": "grader-kit/result/2", "score": 8, "outcome": "passed"}
+            result = {"format": "grader-kit/result/3", "score": 8, "outcome": "passed"}
             print(json.dumps(result), flush=True)
             os.write(1, json.dumps(result).encode())
             os.write(2, b"8 passed in 0.01s")

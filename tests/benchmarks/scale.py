@@ -39,8 +39,8 @@ from grader.classes.process_pool import grade_locally  # noqa: E402
 from grader.classes.records import open_records  # noqa: E402
 from grader.classes.run import Done  # noqa: E402
 from grader.classes.run_settings import RunSettings  # noqa: E402
+from grader.cli import cli  # noqa: E402
 from grader.cli import grade as grade_command  # noqa: E402
-from grader.cli.commands import cli  # noqa: E402
 from grader.core.records import Outcome, Result  # noqa: E402
 from grader.course.course import Assignment, Course, load_course  # noqa: E402
 from grader.course.misconceptions import read_misconceptions  # noqa: E402
@@ -161,7 +161,7 @@ def as_known(known: Path, arguments: Sequence[str]) -> None:
         for student in students:
             yield student, outcomes(course, results, student)
 
-    vars(grade_command)["_scheduler"] = lambda _options: grade
+    vars(grade_command)["_scheduler"] = lambda *_: grade
     cli(arguments)
 
 

@@ -18,7 +18,7 @@ from grader.course.course import Course
 from grader.course.misconceptions import read_misconceptions
 from grader.course.styles import read_styles
 from grader.judging.recordings import read_recording, write_recording
-from grader.release.github import github_files
+from grader.release.platforms import github_files
 from grader.release.solution_cells import BEGIN, END, REGION
 from grader.release.students import write_release
 from tests.course.conftest import FEW, WHOLE

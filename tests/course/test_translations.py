@@ -26,8 +26,8 @@ from grader.authoring.translations import (
     updated,
 )
 from grader.classes.rows import row_of
+from grader.cli.class_output import class_table
 from grader.cli.render import print_check
-from grader.cli.tables import class_table
 from grader.core import language
 from grader.core.errors import CourseError
 from grader.core.records import (

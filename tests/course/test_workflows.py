@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from grader.course.course import Course, load_course
-from grader.release.github import WORKFLOW, github_files
+from grader.release.platforms import WORKFLOW, github_files
 from grader.release.students import write_release
 from tests.course.conftest import FEW
 

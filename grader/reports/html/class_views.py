@@ -10,8 +10,8 @@ from grader.core.text import clean
 from grader.course.course import Course
 from grader.judging.outcomes import ExerciseStatus, exercise_status, status_words
 from grader.judging.results import has_something, points
-from grader.reports.attempts import Stuck, stuck
 from grader.reports.html.views import percent
+from grader.reports.insights import Stuck, stuck
 
 Entry = tuple[str, str]
 """A student's exercise on the map: the points, or a sign; its status, "" for the many that are
@@ -130,13 +130,9 @@ CSS = {
     ExerciseStatus.SOLVED: "",
     ExerciseStatus.PARTLY: "p",
     ExerciseStatus.WRONG: "w",
-    ExerciseStatus.WAITING: "n",
-    ExerciseStatus.UNTOUCHED: "n",
-    ExerciseStatus.MISSING: "n",
     ExerciseStatus.UNDECIDED: "u",
-    ExerciseStatus.ABSENT: "n",
-    ExerciseStatus.EXEMPT: "n",
 }
+"""The class of a cell on the map; of what has no points "n"."""
 NO_POINTS = {ExerciseStatus.UNDECIDED: "?", ExerciseStatus.ABSENT: "", ExerciseStatus.EXEMPT: "–"}
 """What stands on the map in place of points: a dot for what was handed in and not attempted."""
 
@@ -156,7 +152,7 @@ def _entry(exercise: ExerciseResult | None, result: Result) -> Entry:
     if exercise is None:
         return ("?", "u") if result.undecided else ("", "n")
     one = exercise_status(exercise)
-    css = CSS[one]
+    css = CSS.get(one, "n")
     if css in ("n", "u"):
         return (NO_POINTS.get(one, "·"), css)
     if one is ExerciseStatus.PARTLY and exercise.score is not None:

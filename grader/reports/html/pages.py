@@ -11,27 +11,27 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from grader.classes.compare import Comparison, by_check, signed
 from grader.core import language
 from grader.core.files import file_name
 from grader.core.records import Picture, Result
 from grader.core.text import clean, display_width
 from grader.core.views import ViewResult
 from grader.course.course import Course
-from grader.judging.outcomes import ExerciseStatus, out_of
+from grader.judging.outcomes import SIGNS, UNJUDGED, ExerciseStatus, judged_with, out_of
+from grader.judging.picture_layout import cut_words, first_location
 from grader.judging.results import for_student
-from grader.reports.attempts import tries_until_solved
 from grader.reports.html.class_views import first_to_look_at, score_cell, students_map, tenths
-from grader.reports.html.heatmap import figure
-from grader.reports.html.shown_views import view_figure
+from grader.reports.html.heatmap import figure, view_figure
 from grader.reports.html.views import (
     AssignmentPicture,
     assignment_pictures,
     card,
+    moment_words,
     percent,
-    road,
     shown,
 )
-from grader.reports.insights import alike, exercise_insights, misunderstood
+from grader.reports.insights import alike, exercise_insights, misunderstood, tries_until_solved
 
 PICTURES = "pictures"
 """The folder of the assignments' pictures, beside the students' pages."""
@@ -64,14 +64,19 @@ def environment() -> Environment:
         lambda one, many, number: language.ngettext(one, many, number),
         newstyle=True,
     )
-    made.filters["prose"] = prose
     made.filters |= {
+        "prose": prose,
         "clean": clean,
         "score": shown,
         "out_of": out_of,
         "percent": percent,
+        "moment": moment_words,
+        "cut_words": cut_words,
+        "first_location": first_location,
+        "judged_with": judged_with,
         "display_width": display_width,
     }
+    made.globals |= {"SIGNS": SIGNS, "UNJUDGED": UNJUDGED}
     return made
 
 
@@ -110,12 +115,11 @@ def student_page(
         (
             assignment,
             [card(e, course, assignment.read_from) for e in assignment.exercises],
-            road(assignment),
         )
         for assignment in result.assignments
     ]
-    statuses = [card.status for _, cards, _ in sections for card in cards]
-    read = [card for assignment, cards, _ in sections if assignment.read_from for card in cards]
+    statuses = [card.status for _, cards in sections for card in cards]
+    read = [card for assignment, cards in sections if assignment.read_from for card in cards]
     return render_page(
         "student.html.j2",
         title=course.text(course.title),
@@ -205,3 +209,18 @@ def views_page(results: Sequence[ViewResult], course: Course) -> str:
 def views(shown: Sequence[ViewResult]) -> str:
     """Views alone, with the style they need and without a script: what a notebook shows."""
     return render_page("view_alone.html.j2", views=[view_figure(one) for one in shown])
+
+
+def comparison_page(found: Comparison, old: str, new: str) -> str:
+    """A page on two runs side by side, for instructors: in English, as the commands speak of it.
+
+    Args:
+        found: what differs.
+        old: the earlier run, as it is called.
+        new: the later one.
+    """
+    template = environment().get_template("comparison.html.j2")
+    title = f"{clean(old)} → {clean(new)}"
+    return template.render(
+        language="en", title=title, found=found, effects=by_check(found), signed=signed
+    )

@@ -1,29 +1,20 @@
 """The page of `grader similar`: pairs side by side, with what they share."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from grader.core.text import clean, location_words
 from grader.course.course import Course
 from grader.reports.html.pages import render_page
 from grader.similarity.pairs import Pair
-from grader.similarity.traces import Line, Work
+from grader.similarity.traces import Work
 
 AROUND = 2
 """Lines shown before and after one that is shared."""
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """Lines that follow one another, with where they begin.
-
-    Args:
-        lines: each with whether it is shared.
-    """
-
-    where: str
-    lines: tuple[tuple[int, str, bool], ...]
+Excerpt = tuple[str, list[tuple[int, str, bool]]]
+"""Where lines that follow one another begin, and each line's number, text and whether it is shared."""
 
 
 def similar_page(
@@ -58,7 +49,7 @@ def similar_page(
 
 def _excerpts(pair: Pair, work: Work) -> list[Excerpt]:
     """The places of a student's own code with what is shared."""
-    own, found = work.own, []
+    own, found = work.own, list[Excerpt]()
     marked = {own.lines_of.get(shared.trace) for shared in pair.shared} - {None}
     for lines in own.lines.values():
         near = {
@@ -68,11 +59,7 @@ def _excerpts(pair: Pair, work: Work) -> list[Excerpt]:
             for n in range(number - AROUND, number + AROUND + 1)
         }
         kept = [line for number, line in enumerate(lines) if number in near]
-        for where, group in groupby(kept, key=lambda line: (line.file, line.cell)):
-            found.append(_excerpt(where, [*group], marked))
+        for (file, cell), group in groupby(kept, key=lambda line: (line.file, line.cell)):
+            shown = [(line.number, clean(line.text, 200), line in marked) for line in group]
+            found.append((location_words(clean(file), cell, shown[0][0]), shown))
     return found
-
-
-def _excerpt(where: tuple[str, int | None], lines: list[Line], marked: set[Line | None]) -> Excerpt:
-    shown = tuple((line.number, clean(line.text, 200), line in marked) for line in lines)
-    return Excerpt(location_words(clean(where[0]), where[1], lines[0].number), shown)

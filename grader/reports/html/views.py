@@ -9,17 +9,14 @@ from fractions import Fraction
 from xml.etree import ElementTree
 
 from grader.core.language import _
-from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Visibility
+from grader.core.records import CheckResult, ExerciseResult, Outcome, Visibility
 from grader.core.text import clean
 from grader.course.course import Course
 from grader.judging.outcomes import (
-    SIGNS,
-    UNJUDGED,
     WORDS,
     ExerciseStatus,
     checks_passed,
     exercise_status,
-    judged_with,
     not_judged,
     shown_checks,
     status_words,
@@ -55,16 +52,6 @@ class Wording:
     more: str = ""
     numbers: str = ""
     figure: Figure | None = None
-
-    @property
-    def sign(self) -> str:
-        """What comes before its title."""
-        return SIGNS[self.check.outcome]
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether its title says what should hold; nothing was judged where it was not run."""
-        return self.check.outcome not in UNJUDGED
 
     @property
     def word(self) -> str:
@@ -138,11 +125,6 @@ class Card:
     read_from: str
 
     @property
-    def anchor(self) -> str:
-        """Its address on the page."""
-        return self.exercise.id.replace("/", "-")
-
-    @property
     def word(self) -> str:
         """How far it is, in words; with what it waits for."""
         is_known = self.status in WITH_REASON
@@ -150,20 +132,10 @@ class Card:
         return ", ".join(filter(None, (word, checks_passed(self.exercise))))
 
     @property
-    def judged_with(self) -> str:
-        """With which right exercises in place of the student's own it was judged."""
-        return judged_with(self.exercise)
-
-    @property
     def passed(self) -> tuple[str, ...]:
         """Titles of the checks that passed, without remarks: as many as the headline says."""
         checks = self.exercise.checks
         return tuple(c.title for c in checks if c.weight and c.outcome is Outcome.PASSED)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is something to mend."""
-        return self.status is not ExerciseStatus.SOLVED and bool(self.first or self.hidden)
 
 
 def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
@@ -211,44 +183,6 @@ def wording(check: CheckResult, *, has_figure: bool) -> Wording:
         more="\n".join(lines[after:][MOST_HINTS:]),
         numbers="\n".join(lines[first:after]),
         figure=figure(picture) if has_figure else None,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """An attempt on a student's road.
-
-    Args:
-        number: the first one is 1.
-        at: when.
-        score: after lateness, as people read it.
-        days_late: after the due date.
-        counts: whether it counts.
-        share: of the points there are, in percent.
-    """
-
-    number: int
-    at: str
-    score: str
-    days_late: int
-    counts: bool
-    share: int
-
-
-def road(assignment: AssignmentResult) -> tuple[Stop, ...]:
-    """A student's attempts at an assignment, where there are several and anything to earn."""
-    if len(assignment.attempts) < 2 or not assignment.max_score:
-        return ()
-    return tuple(
-        Stop(
-            number,
-            moment_words(one.at),
-            shown(one.score),
-            one.days_late,
-            one.counts,
-            min(100, percent(one.score, assignment.max_score)),
-        )
-        for number, one in enumerate(assignment.attempts, 1)
     )
 
 

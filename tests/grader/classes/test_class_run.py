@@ -1,4 +1,4 @@
-"""A class run and its journal, with students graded in no time: whatever cuts it short."""
+"""A class run and its store, with students graded in no time: whatever cuts it short."""
 
 import random
 import shutil
@@ -9,8 +9,22 @@ from functools import partial
 
 import pytest
 
+from grader.classes.decisions import (
+    NONE,
+    Decisions,
+    Exemption,
+    Extension,
+    Group,
+    LateDays,
+    Override,
+    Whom,
+)
+from grader.classes.run import ClassRun
+from grader.classes.store import Store
 from grader.core.errors import UsageError
-from tests.grader.classes.conftest import HIDDEN, IDS, STUDENTS, Class, Killed, write_work
+from grader.course.course import load_course
+from grader.intake.read import read_submissions
+from tests.grader.classes.conftest import HIDDEN, IDS, STUDENTS, Class, Formula, Killed, write_work
 
 
 def test_runs_cut_short_end_as_an_undisturbed_one(make, undisturbed):
@@ -249,6 +263,8 @@ def test_a_second_run_waits_for_its_folder(make):
 
 # Any sequence of runs.
 
+SCORES = "01_scores/scores"
+
 
 class Ended(KeyboardInterrupt):
     """Ctrl-C."""
@@ -262,6 +278,15 @@ TOGGLES = (
 """Changes of the course, of both kinds, each as its undoing turned round."""
 
 
+SOME_DECISIONS = (
+    NONE,
+    Decisions(groups=(Group(tuple(STUDENTS[:3]), IDS[:1]),)),
+    Decisions(extensions=(Extension(Whom(STUDENTS[1]), IDS[:1], days=2),)),
+    Decisions(late_days=LateDays(2, 1), overrides=((STUDENTS[0], Override(SCORES, 1, "So.")),)),
+    Decisions(exemptions=(Exemption(Whom(STUDENTS[2]), (SCORES,)),)),
+)
+
+
 @dataclass
 class Term(Class):
     """A class over a term: work and course change, students leave, runs are cut short."""
@@ -270,14 +295,22 @@ class Term(Class):
     number: int = 0
     until: int | None = None
     error: BaseException | None = None
+    decisions: Decisions = NONE
 
     def term_run(self, names=None, **options):
         """A run over some students or all; it may be ended after a few."""
-        everybody = sorted(path.name for path in self.folder.iterdir())
-        return self.run(names=names or everybody, is_whole=names is None, **options)
+        course = load_course(self.course)
+        self.formula, self.told = Formula(course), []
+        with read_submissions(course, self.folder) as intake:
+            students = [one for one in intake.students if one.id in (names or [one.id])]
+            options = {"seed": "11", "decisions": self.decisions, **options}
+            run = ClassRun(course, students, self.out, is_whole=names is None, **options)
+            self.result = run.carry_out(self.grade, self)
 
     def grade(self, settings, students):
-        """Grade, and end when it is time."""
+        """Grade, and end when it is time; meanwhile no other command may begin."""
+        with pytest.raises(UsageError, match="Another grader command is working"):
+            Store.to_write(self.out)
         for number, student in enumerate(students):
             if number == self.until:
                 raise self.error
@@ -287,7 +320,7 @@ class Term(Class):
         """Whatever may happen."""
         names = sorted(path.name for path in self.folder.iterdir())
         one = self.rng.choice(names)
-        match self.rng.randrange(9):
+        match self.rng.randrange(12):
             case 0:
                 self.term_run()
             case 1:
@@ -300,12 +333,31 @@ class Term(Class):
                     self.term_run()
                 self.until = None
             case 4:
-                self.number += 1
-                write_work(self.folder / one, f"{self.number}")
+                self.hand_in(self.folder / one)
             case 5 if len(names) > 3:
                 shutil.rmtree(self.folder / one)
+            case 6 | 7:
+                self.decisions = self.rng.choice(SOME_DECISIONS)
+            case 8:
+                stamps = [path for path in (self.folder / one).iterdir() if path.is_dir()]
+                if len(stamps) > 1:
+                    shutil.rmtree(self.rng.choice(stamps))
             case _:
                 self.toggle(*self.rng.choice(TOGGLES))
+
+    def hand_in(self, folder):
+        """Hand something in instead of what is there, or beside it as another attempt."""
+        self.number += 1
+        is_attempt = self.rng.random() < 0.5 or any(path.is_dir() for path in folder.iterdir())
+        if not is_attempt:
+            write_work(folder, f"{self.number}")
+            return
+        for path in folder.iterdir():
+            if path.is_file():
+                path.unlink()
+        stamped = folder / f"2027-02-{self.rng.randrange(1, 6):02}T10-{self.number:02}-00"
+        stamped.mkdir()
+        (stamped / "scores.py").write_text(f"# {self.number}\n", "utf-8")
 
     def toggle(self, name, old, new):
         """Change a file of the course, or change it back."""
@@ -330,8 +382,13 @@ def test_any_sequence_of_runs_ends_as_one_undisturbed_run(make, seed):
             assert there == {path.stem for path in (run.out / "results").iterdir()}
     term.term_run()
     undisturbed = Term(run.course, run.folder, run.out.with_name("undisturbed"))
+    undisturbed.decisions = term.decisions
     undisturbed.term_run()
     assert term.files() == undisturbed.files()
+    *used, keys = term.store()
+    *used_by_one, keys_of_one = undisturbed.store()
+    assert used == used_by_one
+    assert {*keys_of_one} <= {*keys}
     term.until, term.error = 0, AssertionError("nothing has changed")
     term.term_run()
     term.toggle(*random.Random(seed).choice([*SCORE_CHANGES.values()]))

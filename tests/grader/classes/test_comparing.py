@@ -31,8 +31,8 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
-from grader.reports.html.comparison import comparison_page
-from grader.reports.stability import stability_table
+from grader.reports.html.pages import comparison_page
+from grader.reports.items import stability_table
 from tests.grader.classes.conftest import STUDENTS
 
 DUE = datetime(2027, 2, 1, tzinfo=UTC)
@@ -171,7 +171,7 @@ def test_whom_a_whole_assignment_concerns_comes_last():
     found = Comparison(2, tuple(changes))
     assert [change.student for change in found.of_scores] == ["bo", "ada"]
     assert changes[0].parts[0].lines == ("02_b +1", "  not in the earlier run")
-    told = "Not counted: 1 only by an assignment that one of the runs lacks."
+    told = "1 differ only by an assignment that one of the runs lacks."
     assert found.sentence.endswith(told)
 
 

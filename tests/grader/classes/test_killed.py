@@ -10,9 +10,9 @@ import pytest
 
 from grader.classes.decisions import Decisions, Exemption, Whom
 from grader.classes.records import last_published, open_records, publish, records_in
-from grader.cli.compare import CompareOptions, run_compare
-from grader.cli.similar import SimilarOptions, run_similar
-from grader.course.course import load_course
+from grader.cli.compare import compare as compare_command
+from grader.cli.similar import similar as similar_command
+from grader.course.course import COURSE_VARIABLE
 from grader.judging.results import parsed
 from tests.grader.classes.conftest import Killed, files_in
 from tests.grader.classes.test_failing_writes import TWO, Disk
@@ -132,22 +132,30 @@ def test_a_run_goes_on(make, monkeypatch, tmp_path, decided):
 
 def compare(run, folder):
     """Compare the run with itself, on a page."""
-    options = CompareOptions(run.out, run.out, None, None, "json", folder / "page.html")
-    run_compare(options)
+    left_out = dict.fromkeys(("submissions", "roster", "anonymous", "items"))
+    page = folder / "page.html"
+    compare_command.callback(run.out, run.out, format_="json", page=page, **left_out)
 
 
 def similar(run, folder):
     """Look for pairs, on a page and for other programs."""
-    options = SimilarOptions(
-        *(run.out, run.folder, (), None, 40, folder / "page.html", folder / "export", "text")
+    similar_command.callback(
+        run.out,
+        submissions=run.folder,
+        archives=(),
+        ignore=None,
+        first=40,
+        html=folder / "page.html",
+        export=folder / "export",
+        format_="text",
     )
-    run_similar(load_course(run.course), options)
 
 
 @pytest.mark.parametrize("command", [compare, similar])
 def test_a_page_is_the_old_one_or_the_new_one(make, monkeypatch, tmp_path, capsys, command):
     """The run is as it was, and the same command writes what it would have written."""
     run = make("out")
+    monkeypatch.setenv(COURSE_VARIABLE, str(run.course))
     run.run(names=TWO)
     graded = run.files()
     for other in {path.name for path in run.folder.iterdir()} - {*TWO}:

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from grader.classes.decisions import NO_DECISIONS, LateDays, Override, Personal
-from grader.classes.policies import Policy, Try, counting
+from grader.classes.policies import Policy, counting
 from grader.core.records import Outcome
 from grader.judging.results import from_json, to_json
 from tests.grader.classes.test_decisions import COURSE, DUE, outcomes_of
@@ -21,7 +21,7 @@ def tries(*attempts):
 
 
 def _try(passed, days):
-    return Try(outcomes_of(passed, (days, 0, 0)).assignments[0])
+    return outcomes_of(passed, (days, 0, 0)).assignments[0]
 
 
 def chosen(policy, *attempts, personal=NO_DECISIONS):
@@ -74,9 +74,9 @@ def test_points_by_hand_stand_in_every_attempt():
     (one,) = tries(((), 0))
     exercises = tuple(
         replace(e, checks=tuple(replace(c, outcome=Outcome.MISSING) for c in e.checks))
-        for e in one.record.exercises
+        for e in one.exercises
     )
-    untouched = Try(replace(one.record, exercises=exercises))
+    untouched = replace(one, exercises=exercises)
     (found,) = counting(COURSE, {"01_a": [untouched, untouched]}, Policy.BEST, NO_DECISIONS)
     assert found.attempts == ()
 
@@ -84,10 +84,10 @@ def test_points_by_hand_stand_in_every_attempt():
 def test_an_undecided_attempt_is_no_best_one():
     """It may have been better, and says so by having no score."""
     failed = tries(((F, G), 0))[0]
-    checks = tuple(replace(c, outcome=Outcome.ERROR) for c in failed.record.exercises[0].checks)
-    exercise = replace(failed.record.exercises[0], checks=checks)
-    record = replace(failed.record, exercises=(exercise, *failed.record.exercises[1:]))
-    mine = {"01_a": [*tries(((F,), 0)), Try(record)]}
+    checks = tuple(replace(c, outcome=Outcome.ERROR) for c in failed.exercises[0].checks)
+    exercise = replace(failed.exercises[0], checks=checks)
+    record = replace(failed, exercises=(exercise, *failed.exercises[1:]))
+    mine = {"01_a": [*tries(((F,), 0)), record]}
     (one,) = counting(COURSE, mine, Policy.BEST, NO_DECISIONS)
     assert [(a.counts, a.score is None) for a in one.attempts] == [(True, False), (False, True)]
 

@@ -392,7 +392,7 @@ def test_an_error_nobody_foresaw_is_a_sentence_too(grader, monkeypatch):
     def fail(*arguments):
         raise ZeroDivisionError("a slip")
 
-    monkeypatch.setattr("grader.cli.edge.load_course", fail)
+    monkeypatch.setattr("grader.cli.shared.load_course", fail)
     ran = grader("check")
     assert (ran.code, ran.out, ran.err) == (
         3,

@@ -182,7 +182,7 @@ def test_the_result_comes_as_json(grader, work):
     assert (ran.code, ran.err) == (1, "")
     found = json.loads(ran.out)
     assert (found["format"], found["student"], found["score"], found["max_score"]) == (
-        "grader-kit/result/2",
+        "grader-kit/result/3",
         "me",
         0.8,
         2,
@@ -326,7 +326,7 @@ def test_a_broken_manifest_is_told_with_every_problem(grader, folder):
         "  course.toml: assignments: missing; a list of tables is needed",
         "  course.toml: course.title: missing; a text is needed",
         "  course.toml: course.prefer: found 'doc'; 'py' or 'ipynb' is needed",
-        "  course.toml: course.titel: unknown key; did you mean 'title'? allowed: about, agents_file, guide, language, languages, notes, optional, prefer, title",
+        "  course.toml: course.titel: unknown key; did you mean 'title'? allowed: about, agents_file, encodings, guide, language, languages, notes, optional, prefer, title",
     ]
 
 

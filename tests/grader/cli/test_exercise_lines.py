@@ -9,7 +9,7 @@ from generated_class import picture
 from msgspec.structs import replace
 from rich.console import Console
 
-from grader.cli.exercise_lines import MOST_OF_EXERCISE, exercise_lines
+from grader.cli.render import MOST_OF_EXERCISE, exercise_lines
 from grader.cli.view import View
 from grader.core.records import CheckResult, ExerciseResult, Outcome, Visibility
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from grader.cli.edge import ExitCode
+from grader.cli.shared import ExitCode
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,7 @@
 import pytest
 
 from grader.classes.rows import Row
-from grader.cli.tables import class_summary, gaps_line
+from grader.cli.class_output import class_summary, gaps_line
 from grader.course.course import load_course
 
 SCORES, MIXTURE = "01_scores", "02_mixture"

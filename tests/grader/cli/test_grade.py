@@ -501,7 +501,7 @@ def test_a_reference_that_fails_leaves_scores_undecided(grade, out, edit):
 @pytest.mark.parametrize("most_rows", [100, 1], ids=["table", "large class"])
 def test_a_file_that_is_no_text_is_named_on_the_screen(grade, out, work, monkeypatch, most_rows):
     """In a class of any size: it is undecided, never a zero."""
-    monkeypatch.setattr("grader.cli.grade.MOST_ROWS", most_rows)
+    monkeypatch.setattr("grader.cli.class_output.MOST_ROWS", most_rows)
     (work("bo") / "scores.py").write_bytes(b"PK\x03\x04" + bytes(100))
     ran = grade()
     line = (

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.cli import author
-from grader.cli.edge import ExitCode
+from grader.cli import validate
+from grader.cli.shared import ExitCode
 from grader.core.errors import UsageError
 from grader.course.course import load_course
 from grader.course.misconceptions import edited, read_misconceptions
@@ -236,7 +236,7 @@ def test_nothing_runs_before_somebody_said_so(folder, grader, work, monkeypatch,
     """The edit is shown, and then there is the question; no is no."""
     path = folder / "solutions" / "01_scores" / "misconceptions.toml"
     before, ran = path.read_bytes(), []
-    monkeypatch.setattr(author, "run_validate", lambda *_, **__: ran.append(1) or ExitCode.FINE)
+    monkeypatch.setattr(validate, "prove", lambda *_, **__: ran.append(1) or ExitCode.FINE)
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
     students = work("bo", scores=FLIPPED).parent
     learned = grader("learn", "bo", "scores", "--submissions", students, *WORDS, *QUESTION)
@@ -300,17 +300,17 @@ def test_a_command_killed_while_it_proves_leaves_nothing_to_the_next(folder, lea
     """What was not proven is no known mistake, and its name is free again."""
     path = folder / "solutions" / "01_scores" / "misconceptions.toml"
     before = path.read_text("utf-8")
-    monkeypatch.setattr(author, "run_validate", lambda *_, **__: ExitCode.FINE)
+    monkeypatch.setattr(validate, "prove", lambda *_, **__: ExitCode.FINE)
     assert learn(FLIPPED, *WORDS, *QUESTION).code == ExitCode.FINE
     proven = path.read_text("utf-8")
     path.write_text(before, "utf-8")
-    monkeypatch.setattr(author, "run_validate", killed)
+    monkeypatch.setattr(validate, "prove", killed)
     with monkeypatch.context() as patched:
         patched.setattr("grader.cli.learn._restore", lambda *_: None)  # nobody tidies up
         with pytest.raises(Killed):
             learn(FLIPPED, *WORDS, *QUESTION)
     assert UNPROVEN in path.read_text("utf-8")
-    monkeypatch.setattr(author, "run_validate", lambda *_, **__: ExitCode.FINE)
+    monkeypatch.setattr(validate, "prove", lambda *_, **__: ExitCode.FINE)
     assert learn(FLIPPED, *WORDS, *QUESTION).code == ExitCode.FINE
     assert path.read_text("utf-8") == proven
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli import validate_watch
+from grader.cli import validate
 from grader.course.course import load_course
 
 
@@ -187,7 +187,7 @@ def test_the_proof_is_repeated_until_it_is_ended(grader, folder, monkeypatch) ->
             raise KeyboardInterrupt
         (folder / "solutions" / "01_scores" / "hints.toml").write_text("# saved\n", "utf-8")
 
-    monkeypatch.setattr(validate_watch.subprocess, "run", run)
+    monkeypatch.setattr(validate.subprocess, "run", run)
     ran = grader("validate", "01", "--watch", "--verbose")
     assert (ran.code, ran.err) == (0, "")
     assert ran_with == [(["-m", "grader.cli", "validate", "01", "--verbose"], folder)] * 2

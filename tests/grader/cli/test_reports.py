@@ -1,6 +1,5 @@
 """`--report` of check and grade, `grader release --to …`, and Gradescope's own command."""
 
-import base64
 import io
 import json
 import shutil
@@ -62,15 +61,13 @@ def test_reports_leave_json_alone(grader, work, platform) -> None:
 
 def test_check_writes_every_platforms_file(grader, work, folder, platform, schemas) -> None:
     """At the course's folder, or where the platform says."""
-    names = ("junit", "classroom50", "github-legacy", "gradescope", "csv")
+    names = ("junit", "classroom50", "gradescope", "csv")
     options = [part for name in names for part in ("--report", name)]
     assert grader("check", "--submission", work(scores=UNSCALED), *options).code == 1
     schemas.junit((folder / "junit.xml").read_text("utf-8"))
     fifty = schemas.classroom50((folder / "result.json").read_text("utf-8"))
     scope = schemas.gradescope((folder / "results.json").read_text("utf-8"))
-    line = (platform / "GITHUB_OUTPUT").read_text("utf-8")
-    legacy = schemas.github_legacy(line.removeprefix("result=").strip())
-    assert fifty["max-score"] == legacy["max_score"] == 6
+    assert fifty["max-score"] == 6
     assert f"me,{scope['score']},6," in (folder / "scores.csv").read_text("utf-8")
 
 
@@ -99,7 +96,7 @@ def test_grade_takes_a_platforms_zip_and_writes_reports(grader, folder, tmp_path
         made.writestr("lovelaceada_11_1_scores.py", right)
         made.writestr("turingalan_12_2_scores.py", UNSCALED)
         made.writestr("../evil_13_3_scores.py", right)
-    names = ("junit", "github", "classroom50", "github-legacy", "gradescope", "canvas", "moodle")
+    names = ("junit", "github", "classroom50", "gradescope", "canvas", "moodle")
     out = tmp_path / "out"
     options = [part for name in names for part in ("--report", name)]
     here = ("--isolation", "process", "--jobs", 1)
@@ -110,7 +107,7 @@ def test_grade_takes_a_platforms_zip_and_writes_reports(grader, folder, tmp_path
         path.relative_to(out / "reports").as_posix() for path in (out / "reports").rglob("*.*")
     )
     both = ("lovelaceada", "turingalan")
-    suffixes = {"classroom50": "json", "github": "md", "github-legacy": "txt", "gradescope": "json"}
+    suffixes = {"classroom50": "json", "github": "md", "gradescope": "json"}
     per_student = [
         f"{n}/{s}.{suffix}" for n, suffix in (suffixes | {"junit": "xml"}).items() for s in both
     ]
@@ -393,10 +390,3 @@ def test_when_the_grader_itself_fails_there_is_no_score(grader, autograder, fold
     assert ran.code == 3
     assert "Undecided: a part could not be judged; there is no score." in ran.err
     assert not (autograder / "results" / "results.json").exists()
-
-
-def test_the_encoded_result_is_plain_base64(grader, work, folder) -> None:
-    """Outside of a job it is printed."""
-    ran = grader("check", "--submission", work(scores=UNSCALED), "--report", "github-legacy")
-    (line,) = [line for line in ran.lines if line.startswith("result=")]
-    assert json.loads(base64.b64decode(line.removeprefix("result=")))["version"] == 1

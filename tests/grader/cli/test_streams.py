@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 from rich.cells import cell_len
 
-from grader.cli import streams
+from grader.cli import shared
 from grader.cli.render import print_assignment
 from grader.cli.view import STYLES, console
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Visibility
@@ -42,7 +42,7 @@ def stream(monkeypatch):
     def make(encoding):
         raw = io.BytesIO()
         monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding, newline="\n"))
-        streams.fit_streams()
+        shared.fit_streams()
 
         def written():
             sys.stdout.flush()
@@ -65,22 +65,22 @@ def stream(monkeypatch):
 def test_a_sign_that_an_encoding_lacks_becomes_one_that_says_the_same(stream, encoding, shown):
     """It neither fails nor turns into a question mark."""
     written = stream(encoding)
-    streams.echo("✓ · ✗ → … – √d × é 注 █")
+    shared.echo("✓ · ✗ → … – √d × é 注 █")
     assert written() == f"{shown}\n"
 
 
 def test_signs_stay_apart_in_ascii():
     """No two of them become the same."""
     signs = set(STYLES)
-    assert len({streams.plain(sign) for sign in signs}) == len(signs)
-    assert all(len(streams.plain(sign)) == 1 for sign in signs)
+    assert len({shared.plain(sign) for sign in signs}) == len(signs)
+    assert all(len(shared.plain(sign)) == 1 for sign in signs)
 
 
 def test_only_encoding_has_its_signs_replaced():
     """What cannot be decoded is an error as ever."""
-    streams.fit_streams()
+    shared.fit_streams()
     with pytest.raises(UnicodeDecodeError):
-        b"\xff".decode("ascii", streams.REPLACED_ERRORS)
+        b"\xff".decode("ascii", shared.REPLACED_ERRORS)
 
 
 @pytest.fixture

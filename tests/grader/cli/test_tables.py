@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from grader.classes.rows import Row
-from grader.cli.tables import class_summary, class_table, defect_lines
+from grader.cli.class_output import class_summary, class_table, defect_lines
 from grader.course.course import load_course
 
 

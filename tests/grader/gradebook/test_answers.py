@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.course import Course, load_course
-from grader.gradebook.answers import answered_notebook
+from grader.gradebook.fill import answered_notebook
 from grader.release.solution_cells import read_solution
 from grader.submissions.submission import read_submission
 

@@ -15,11 +15,10 @@ from sqlalchemy import inspect, text
 from grader.core.records import Decision, DecisionKind, Outcome, Result
 from grader.course.course import Assignment, Course, Exercise, LateRule, load_course
 from grader.gradebook.fill import Filled, fill_gradebook, prepare_gradebook
-from grader.gradebook.scores import write_student
+from grader.gradebook.rows import write_structure, write_student
 from grader.gradebook.store import database_url, open_gradebook, transaction
-from grader.gradebook.structure import write_structure
 from grader.intake.folders import Student
-from grader.release.nbgrader import course_id
+from grader.release.platforms import course_id
 from tests.grader.gradebook.results import check, result
 
 DUE = datetime(2027, 2, 1, 22, 59, tzinfo=UTC)

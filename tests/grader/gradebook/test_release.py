@@ -12,7 +12,7 @@ from grader.core.errors import UsageError
 from grader.course.course import Course, load_course
 from grader.course.predicted import predicted
 from grader.release.clearing import ClearOurSolutions
-from grader.release.nbgrader import course_id, manifest, nbgrader_files, source_notebook
+from grader.release.platforms import course_id, manifest, nbgrader_files, source_notebook
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import student_notebook
 from grader.release.students import write_release

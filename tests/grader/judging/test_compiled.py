@@ -13,6 +13,7 @@ from grader.core.kept import CACHE_VARIABLE
 from grader.course.course import load_course
 from grader.course.misconceptions import all_misconceptions
 from grader.intake.folders import Student
+from grader.judging import known_mistakes
 from grader.judging.expected_requests import ExpectedRequests
 from grader.judging.known_mistakes import LiveMistakes
 from grader.judging.results import to_json
@@ -175,7 +176,8 @@ def test_a_warm_cache_leaves_nothing_to_work_out(small_class, cache, monkeypatch
 
     monkeypatch.setattr(ExpectedRequests, "_ask", refuse)
     monkeypatch.setattr(LiveMistakes, "session", refuse)
-    monkeypatch.setattr(kept, "_keep", refuse)
+    monkeypatch.setattr(kept, "keep", refuse)
+    monkeypatch.setattr(known_mistakes, "keep", refuse)
     small_class.results(names=("slip",))
     assert '"score": 6' in small_class.results(names=("right",))["right"]
 

@@ -22,7 +22,7 @@ from grader.core.records import (
     Result,
     Visibility,
 )
-from grader.judging.results import for_student, from_json, is_handed_in, points, to_json
+from grader.judging.results import for_student, from_json, points, to_json
 
 SECRET = "expected 0.1234 for the secret input"
 SEED = "4815162342"
@@ -94,7 +94,7 @@ def test_a_record_has_every_key_that_others_read():
     mask = {"id": MASK.id, "symptom": MASK.symptom, "question": MASK.question, "kind": "slip"}
     scale = {"id": SCALE.id, "symptom": SCALE.symptom, "question": SCALE.question, "kind": "slip"}
     assert to_json(RESULT) == {
-        "format": "grader-kit/result/2",
+        "format": "grader-kit/result/3",
         "student": "ada",
         "score": 2.33,
         "max_score": 7,
@@ -312,35 +312,6 @@ def test_a_student_never_sees_the_picture_of_a_hidden_check() -> None:
     """Its numbers would tell the hidden inputs."""
     checks = for_student(with_pictures(PICTURE, PICTURE)).assignments[0].exercises[0].checks
     assert [check.picture for check in checks] == [PICTURE, None]
-
-
-def assignment(id_, read_from, *outcomes):
-    """An assignment's result, with an exercise for each outcome."""
-    checks = (replace(VISIBLE, outcome=outcome) for outcome in outcomes)
-    exercises = tuple(
-        ExerciseResult(f"{id_}/f", Decimal(0), 1, checks=(check,)) for check in checks
-    )
-    return AssignmentResult(id_, read_from, Decimal(0), len(exercises), exercises=exercises)
-
-
-def test_one_file_counts_for_the_assignments_of_which_it_defines_something():
-    """A zero for the others would be a grade for what is not due yet."""
-    missing, blocked, failed = Outcome.MISSING, Outcome.BLOCKED, Outcome.FAILED
-    parts = (
-        assignment("01_a", "all.py", missing, failed),
-        assignment("02_b", "all.py", missing, blocked),
-        assignment("03_c", "03_c/own.py", missing),
-        assignment("04_d", "", missing),
-    )
-    result = replace(RESULT, assignments=parts)
-    assert [is_handed_in(result, part) for part in parts] == [True, False, True, False]
-
-
-def test_one_file_that_defines_nothing_was_handed_in_all_the_same():
-    """It may be one that cannot be read."""
-    parts = tuple(assignment(id_, "all.py", Outcome.MISSING) for id_ in ("01_a", "02_b"))
-    result = replace(RESULT, assignments=parts)
-    assert [is_handed_in(result, part) for part in parts] == [True, True]
 
 
 def test_a_defect_is_known_by_its_field_not_by_its_words() -> None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from grader.classes.compare import Comparison, compare_results, to_record
 from grader.classes.rows import Coverage, due_summary, row_of, summary
 from grader.classes.schemas import SCHEMAS, schema
-from grader.cli.edge import ExitCode
+from grader.cli.shared import ExitCode
 from grader.core.records import (
     AssignmentResult,
     Axis,

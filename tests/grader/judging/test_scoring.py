@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from grader.classes.rows import row_of
-from grader.classes.tables import scores_csv
+from grader.classes.rows import row_of, scores_csv
 from grader.core.records import (
     AssignmentResult,
     CheckResult,

@@ -15,10 +15,9 @@ from grader.core.text import display_width
 from grader.course.course import Course, load_course
 from grader.course.drawing import Box, Drawing, Gap, Map, Panel, Step, translated_drawing
 from grader.judging.picture_layout import arrows, placed
-from grader.release.nbgrader import source_notebook
-from grader.release.pictures import COLUMNS, drawing_text
+from grader.release.drawings import COLUMNS, drawing_svg, drawing_text
+from grader.release.platforms import source_notebook
 from grader.release.stubs import generate, stale
-from grader.reports.html.drawing import drawing_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

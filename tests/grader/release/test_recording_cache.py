@@ -7,9 +7,8 @@ from grader.core.kept import CACHE_VARIABLE
 from grader.course.course import load_course
 from grader.judging.known_mistakes import LiveMistakes
 from grader.judging.recordings import write_recording
-from grader.release import recorder, recording_cache
-from grader.release.recording_cache import KIND, record_missing, recorded
-from grader.release.students import student_files, write_release
+from grader.release import recorder, students
+from grader.release.students import KIND, record_missing, recorded, student_files, write_release
 
 pytestmark = pytest.mark.slow
 
@@ -107,9 +106,7 @@ def test_what_is_missing_is_recorded_in_several_processes(course, kept, jobs):
 def test_what_takes_longest_is_recorded_first(course, kept, monkeypatch):
     """By how many mistakes there are to run, at once or two at a time; assignments come last."""
     steps = []
-    monkeypatch.setattr(
-        recording_cache, "spread", lambda work, pieces, *_, **__: steps.extend(pieces)
-    )
+    monkeypatch.setattr(students, "spread", lambda work, pieces, *_, **__: steps.extend(pieces))
     record_missing(course, 2)
     assert [(target.id, size) for _course, target, size in steps] == [
         ("01_scores/scores", 1),

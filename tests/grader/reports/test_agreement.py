@@ -12,7 +12,7 @@ from msgspec import structs
 from grader.core.records import Outcome, Visibility
 from grader.judging.results import points
 from grader.reports.base import GradedClass
-from grader.reports.gradebooks import scores_csv
+from grader.reports.platforms import scores_csv
 from grader.reports.registry import GRADE_REPORTS, graded
 
 ALL = [name for name in GRADE_REPORTS if name != "csv"]
@@ -38,7 +38,7 @@ def test_every_student_has_every_report_that_can_be_made(class_run) -> None:
             for name, text in made.items()
             if name.partition("/")[2].rpartition(".")[0] == result.student and text is not None
         }
-        everywhere = {"junit", "github", "classroom50", "github-legacy", "gradescope"}
+        everywhere = {"junit", "github", "classroom50", "gradescope"}
         assert there == (everywhere if result.submitted else {"junit", "github"})
 
 
@@ -50,16 +50,11 @@ def test_all_reports_agree_on_every_score(class_run, schemas) -> None:
         exercises = [e for a in result.assignments for e in a.counting]
         whole = sum(floor(e.score + Decimal("0.5")) for e in exercises)
         fifty = schemas.classroom50(made[f"classroom50/{result.student}.json"])
-        legacy = schemas.github_legacy(made[f"github-legacy/{result.student}.txt"])
         scope = schemas.gradescope(made[f"gradescope/{result.student}.json"])
         junit = schemas.junit(made[f"junit/{result.student}.xml"])
         suites = junit.findall("testsuite/properties/property[@name='score']")
         assert (fifty["score"], fifty["max-score"]) == (whole, result.max_score)
         assert sum(test["score"] for test in fifty["tests"]) == whole
-        passes = [test["status"] == "pass" for test in legacy["tests"]]
-        assert sum(test["score"] for test in legacy["tests"]) == whole
-        assert sum(passes) * legacy["max_score"] == whole * len(passes)
-        assert legacy["max_score"] == result.max_score
         exact = points(result.score)
         assert scope["score"] == exact
         assert round(sum(test["score"] for test in scope["tests"]), 2) == exact
@@ -94,11 +89,9 @@ def test_late_work_costs_the_same_in_every_report(class_run, schemas) -> None:
     late = structs.replace(result, assignments=assignments, score=score)
     made = files(replace(class_run, results=[late]))
     fifty = schemas.classroom50(made["classroom50/perfect_py.json"])
-    legacy = schemas.github_legacy(made["github-legacy/perfect_py.txt"])
     # Of 2, 2, 2, 2, 3 and 2 points 80 % are 1.6 (2), 1.6, 1.6, 1.6, 2.4 (2) and 1.6.
     lost = result.max_score - 1
     assert (fifty["score"], sum(test["score"] for test in fifty["tests"])) == (lost, lost)
-    assert sum(test["score"] for test in legacy["tests"]) == lost
     assert schemas.gradescope(made["gradescope/perfect_py.json"])["score"] == points(score)
 
 
@@ -117,12 +110,6 @@ def test_no_score_is_nowhere_a_zero(class_run, schemas, submitted) -> None:
     student = broken.student
     assert made[f"classroom50/{student}.json"] is None
     assert made[f"gradescope/{student}.json"] is None
-    legacy = made[f"github-legacy/{student}.txt"]
-    if submitted:
-        record = schemas.github_legacy(legacy)
-        assert (record["status"], record["max_score"]) == ("error", 0)
-    else:
-        assert legacy is None
     cells = rows(scores_csv(run.course, run.results))[student]
     assert cells["score"] == ("undecided" if submitted else "")
     canvas = rows(made["canvas/gradebook.csv"])[student]

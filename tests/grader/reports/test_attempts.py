@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from grader.core.records import AttemptScore
-from grader.reports.attempts import Stuck, Tries, stuck, tries_until_solved
 from grader.reports.html.class_views import first_to_look_at
 from grader.reports.html.pages import class_report, student_page
+from grader.reports.insights import Stuck, Tries, stuck, tries_until_solved
 from tests.grader.classes.test_decisions import COURSE, outcomes_of
 
 F, G = "01_a/f", "01_a/g"

@@ -20,8 +20,7 @@ from grader.core.records import (
 from grader.course.course import load_course
 from grader.intake.roster import Enrolled
 from grader.reports.base import GradedClass
-from grader.reports.items import cronbachs_alpha, effective_weight, grade
-from grader.reports.sections import by_chance
+from grader.reports.items import effective_weight, grade
 
 SLIP = Mistake("not-scaled", "Scores are not scaled.", "By what?")
 
@@ -80,14 +79,6 @@ def test_every_exercise_and_check_has_its_figures(tables):
     assert rows["Mixture", ""]["nominal_weight"] == "0.750"
 
 
-def test_reliability_is_cronbachs_alpha():
-    """Items that are the same measure one thing; independent ones do not."""
-    assert cronbachs_alpha([[0, 1, 2], [0, 1, 2]]) == pytest.approx(1)
-    assert cronbachs_alpha([[0, 0, 1, 1], [0, 1, 0, 1]]) == pytest.approx(0)
-    assert cronbachs_alpha([[0, 1, 2]]) is None
-    assert cronbachs_alpha([[1, 1], [1, 1]]) is None
-
-
 def test_an_items_weight_is_its_share_of_the_variance():
     """What nobody differs in weighs nothing, whatever its points."""
     assert effective_weight([5, 5, 5], [5, 6, 7]) == 0
@@ -121,7 +112,7 @@ def test_a_class_of_nobody_has_empty_tables(tables):
 
 
 def test_sections_and_tutors_are_compared(tables):
-    """What is beyond chance is marked; who is alone in a section is not, nor one without any."""
+    """Each beside the rest of its column; who is alone in a section is not, nor one without any."""
     results = [result(f"s{n:02}", 2, n % 2, 3 if n < 8 else 0) for n in range(18)]
     roster = [
         Enrolled(f"s{n:02}", section="A" if n < 8 else "B" if n < 16 else "C", tutor=f"T{n % 2}")
@@ -131,25 +122,13 @@ def test_sections_and_tutors_are_compared(tables):
     assert {(row["column"], row["group"]) for row in rows} == {
         *(("section", "A"), ("section", "B"), ("tutor", "T0"), ("tutor", "T1"))
     }
-    marked = {(r["exercise"], r["column"], r["group"]): r for r in rows if r["beyond_chance"]}
-    assert [*marked] == [
-        *(("weights", "tutor", "T0"), ("weights", "tutor", "T1")),
-        *(("Mixture", "section", "A"), ("Mixture", "section", "B")),
-    ]
-    row = marked["Mixture", "section", "A"]
+    by_group = {(row["exercise"], row["column"], row["group"]): row for row in rows}
+    row = by_group["Mixture", "section", "A"]
     assert (row["students"], row["passed"], row["others"], row["others_passed"]) == (
         *("8", "1.000", "9", "0.000"),
     )
     assert row["difference"] == "+1.000"
     assert "sections.csv" not in tables(*results)
-
-
-def test_what_chance_makes_is_fishers_exact_test():
-    """Worked out by hand: 4 of 4 against 0 of 4 is as extreme as 2 of the 70 ways."""
-    assert by_chance(4, 4, 0, 4) == pytest.approx(2 / 70)
-    assert by_chance(3, 4, 1, 4) == pytest.approx(34 / 70)
-    assert by_chance(2, 4, 2, 4) == pytest.approx(1)
-    assert by_chance(5, 5, 7, 7) == pytest.approx(1)
 
 
 def test_a_remark_that_is_made_is_no_pass(tables):

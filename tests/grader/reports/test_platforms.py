@@ -7,8 +7,9 @@ from msgspec import structs
 
 from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
 from grader.intake.roster import Enrolled
-from grader.reports import classroom50, github_legacy, gradescope, junit
-from grader.reports.gradebooks import canvas, moodle
+from grader.reports.junit import junit
+from grader.reports.platforms import canvas, moodle, nothing_to_read
+from grader.reports.registry import REPORTS
 
 RUNNER = {
     "CLASSROOM": "spring",
@@ -24,7 +25,7 @@ RUNNER = {
 
 def test_classroom50_tells_what_the_runner_told(check_run, schemas) -> None:
     """Everything about the submission comes from its environment."""
-    (file,) = classroom50.check(replace(check_run, environment=RUNNER)).files
+    (file,) = REPORTS["classroom50"].check(replace(check_run, environment=RUNNER)).files
     record = schemas.classroom50(file.text)
     told = {key: record[key] for key in list(record)[:10]}
     assert file.path == "result.json"
@@ -45,36 +46,16 @@ def test_classroom50_tells_what_the_runner_told(check_run, schemas) -> None:
 def test_classroom50_has_the_diagnosis_beside_each_test(class_run, example_class, schemas) -> None:
     """The named mistakes, and what the checks said."""
     run = replace(class_run, results=[example_class["scale_forgotten"]])
-    (file,) = classroom50.grade(run)
+    (file,) = REPORTS["classroom50"].grade(run)
     tests = {test["test-name"]: test for test in schemas.classroom50(file.text)["tests"]}
     told = tests["04_self_attention/SelfAttention_v2"]
     assert told["misconceptions"] == ["v2-scale-missing"]
     assert told["message"].startswith("It is v2-scale-missing. (v2-scale-missing) Why ")
 
 
-def test_the_legacy_reporter_gets_a_steps_output(check_run, schemas) -> None:
-    """One line, added to the file that GitHub names; printed where there is none."""
-    (file,) = github_legacy.check(replace(check_run, environment={"GITHUB_OUTPUT": "/out"})).files
-    assert (file.path, file.append, file.text.count("\n")) == ("/out", True, 1)
-    record = schemas.github_legacy(file.text.removeprefix("result=").rstrip())
-    assert record["status"] == "fail"
-    assert github_legacy.check(check_run).lines == (file.text.rstrip(),)
-
-
-def test_the_legacy_reporters_feedback_stands_with_the_first_point_that_was_lost(
-    check_run, example_class
-) -> None:
-    """In `test_code`, which it shows for a failure; once per exercise."""
-    record = github_legacy.legacy(example_class["scale_forgotten"])
-    told = [test["name"] for test in record["tests"] if test["test_code"]]
-    exercises = [e for a in example_class["scale_forgotten"].assignments for e in a.exercises]
-    assert len(told) == sum(e.score != e.max_score for e in exercises)
-    assert "04_self_attention/SelfAttention_v2, point 3 of 5" in told
-
-
 def test_gradescope_never_hides_the_total(class_run, schemas) -> None:
     """No test is hidden, whatever check it stands for."""
-    for file in gradescope.grade(class_run):
+    for file in REPORTS["gradescope"].grade(class_run):
         if file.content is not None:
             record = schemas.gradescope(file.text)
             shown = {record["visibility"], *(test["visibility"] for test in record["tests"])}
@@ -83,14 +64,14 @@ def test_gradescope_never_hides_the_total(class_run, schemas) -> None:
 
 def test_gradescope_says_so_when_there_is_nothing_to_read(schemas) -> None:
     """A hand-in without a script is told what is missing."""
-    record = schemas.gradescope(gradescope.nothing_to_read("Not sealed."))
+    record = schemas.gradescope(nothing_to_read("Not sealed."))
     assert (record["score"], record["tests"]) == (0, [])
     assert record["output"].startswith("Not sealed.\n\nThere is no .py and no .ipynb in what")
 
 
 def test_junit_counts_what_it_holds(class_run, schemas) -> None:
     """Failures, errors and skipped cases as often as the counts say."""
-    for file in junit.grade(class_run):
+    for file in REPORTS["junit"].grade(class_run):
         root = schemas.junit(file.text)
         for suite in root:
             for plural, tag in (
@@ -116,7 +97,7 @@ def test_junit_holds_any_text(check_run, schemas) -> None:
         student="\udce4",
         assignments=(structs.replace(assignment, exercises=(exercise,)),),
     )
-    (case,) = schemas.junit(junit.junit(result)).iter("testcase")
+    (case,) = schemas.junit(junit(replace(check_run, result=result))).iter("testcase")
     assert case.get("name") == "a\ufffdb"
     assert case[0].text == "01_a/a.py, line 3\n]]> <b>\ufffd\ufffd"
 

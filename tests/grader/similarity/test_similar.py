@@ -149,7 +149,7 @@ def test_what_another_assignment_hands_out_is_nobodys_own(made, root, tmp_path):
     path.parent.mkdir(parents=True)
     own = f"\n\nclass {other.exercises[0].name}:\n    here = 1\n"
     path.write_text((root / "assignments" / one.id / path.name).read_text("utf-8") + own, "utf-8")
-    ((found,), _left_out) = gather(course, tmp_path, {})
+    ((found,), _left_out) = gather(course, tmp_path, None)
     assert found.own.lines.keys() == {one.id}
     assert {(trace.kind, trace.where) for trace in found.traces} <= {
         (Kind.NAME, ""),
@@ -169,7 +169,7 @@ def test_a_long_function_has_a_form(made, root, tmp_path, margin):
         path.write_text(f"def {name}():\n{margin}{body}    return 0\n", "utf-8")
     forms = [
         {trace for trace in work.traces if trace.kind is Kind.FORM}
-        for work in gather(course, tmp_path, {})[0]
+        for work in gather(course, tmp_path, None)[0]
     ]
     assert len(forms[0]) == 1
     assert forms[0] == forms[1]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.edge import ExitCode, current_course, from_here
+from grader.cli.shared import FILE, FOLDER, ExitCode, current_course, from_here
 from grader.core.errors import UsageError
 from grader.core.kit import installing
 from grader.core.text import clean
@@ -13,11 +13,11 @@ from grader.course.course import MANIFEST
 
 @click.command("import")
 @click.argument("system", type=click.Choice(["otter", "nbgrader"]))
-@click.argument("notebook", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("notebook", metavar="FILE", type=FILE)
 @click.option(
     "--to",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="An empty folder, or one that does not exist: it becomes a course with this assignment.",
 )
 @click.option(
@@ -26,8 +26,8 @@ from grader.course.course import MANIFEST
     metavar="ID",
     help="The new assignment's id, like 01_first_steps; made of the file's name unless said.",
 )
-def import_(system: str, notebook: Path, folder: Path | None, assignment: str) -> None:
-    """Make an assignment of a notebook that was written for otter-grader or nbgrader.
+def import_(system: str, notebook: Path, folder: Path | None, assignment: str) -> ExitCode:
+    """Turn a notebook written for otter-grader or nbgrader into an assignment.
 
     Solutions, points and tests become exercises with drafts of checks; what could not be carried
     over is listed with its cell. What a person has to decide is marked TODO: fill that in, and run
@@ -35,22 +35,6 @@ def import_(system: str, notebook: Path, folder: Path | None, assignment: str) -
     All files are written, or none, and nothing is overwritten.
 
     Exits with 0; with 2 when the notebook cannot be read, or something is there already.
-    """
-    raise SystemExit(run_import(system, notebook, folder, assignment))
-
-
-def run_import(system: str, notebook: Path, folder: Path | None, assignment: str) -> ExitCode:
-    """Write the files, and print what they are and what could not be carried over.
-
-    Args:
-        system: "otter" or "nbgrader".
-        notebook: the file to read.
-        folder: the new course's folder; None adds to the course of the current folder.
-        assignment: the new assignment's id, "" for one made of the notebook's name.
-
-    Raises:
-        UsageError: when it cannot be read, something is there already, or a package is missing.
-        CourseError: when the course is wrong.
     """
     try:
         import jupytext  # noqa: F401

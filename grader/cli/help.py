@@ -1,16 +1,18 @@
-"""Commands whose help is in the language of a run: their docstrings and what their options say.
+"""Commands whose help is in the language of a run: their docstrings and what their options say."""
 
-The texts are looked up as click looks up its own (`grader.cli.clicks_words`).
-"""
-
-import gettext
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
 
 import click
 
-from grader.cli.edge import Group
+from grader.core import language
+from grader.core.errors import GraderError
+from grader.core.language import _
 from grader.core.text import display_width, filled, paragraphs
+from grader.course.course import find_course, load_course
 
 
 class Formatter(click.HelpFormatter):
@@ -29,7 +31,7 @@ class Formatter(click.HelpFormatter):
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
         """Write names, and beside each what it means in the language."""
-        rows = [(name, _said(text)) for name, text in rows]
+        rows = [(name, _translated(text)) for name, text in rows]
         if all(display_width(text) == len(text) for _name, text in rows):
             super().write_dl(rows, col_max, col_spacing)
             return
@@ -43,13 +45,13 @@ class Formatter(click.HelpFormatter):
             self.write("\n".join(filled(text, self.width, first, hanging)) + "\n")
 
 
-def _said(text: str) -> str:
-    """What an option says; click may have added more in brackets, which it translates."""
-    said, space, more = text.partition("  [")
-    if not said:  # of an empty text, gettext says what file it has read
+def _translated(text: str) -> str:
+    """The help of an option; click may have added something in brackets."""
+    words, space, more = text.partition("  [")
+    if not words:  # the translation of an empty text is a catalogue's head
         return text
-    whole = gettext.gettext(text)
-    return whole if whole != text else f"{gettext.gettext(said)}{space}{more}"
+    whole = _(text)
+    return whole if whole != text else f"{_(words)}{space}{more}"
 
 
 class Context(click.Context):
@@ -63,22 +65,34 @@ class SpokenCommand(click.Command):
 
     context_class = Context
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words of the command, which say in which language its help is."""
+        ctx.obj = tuple(args)
+        return super().parse_args(ctx, args)
+
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the docstring, paragraph by paragraph."""
-        del ctx
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text("\n\n".join(map(gettext.gettext, self._paragraphs)))
+            formatter.write_text("\n\n".join(map(_, self._paragraphs)))
 
-    def get_short_help_str(self, limit: int = 45) -> str:
-        """The first sentence."""
-        said = gettext.gettext(self._paragraphs[0])
-        return said if said != self._paragraphs[0] else super().get_short_help_str(limit)
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help in the language that `--lang` asks for, or that a run would speak."""
+        language.use(_language(ctx.obj or ()))
+        super().format_help(ctx, formatter)
 
     @property
     def _paragraphs(self) -> list[str]:
         return paragraphs(inspect.cleandoc(self.help or ""))
 
 
-class SpokenGroup(SpokenCommand, Group):
-    """The same for the group of all commands."""
+def _language(words: Sequence[str]) -> str:
+    """The language that a command asks for, or that a run speaks; English where there is none."""
+    pairs = pairwise(part for word in words for part in word.split("=", 1))
+    asked = next((code for option, code in pairs if option == "--lang"), None)
+    with suppress(GraderError):
+        with suppress(GraderError):
+            course = load_course(find_course(Path.cwd()))
+            return language.resolve(asked, course.language, course.languages)
+        return language.resolve(asked)
+    return language.DEFAULT_LANGUAGE
