@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -149,13 +150,9 @@ def _graded_again(
     if options is None:
         raise UsageError(f"{run} holds no run that was finished.")
     use(options.language)
-    worker = new_worker(
-        RunSettings(course.root, course.hash, options.seed, options.isolation, options.language)
-    )
-    try:
+    decided = (options.seed, options.isolation, options.language)
+    with closing(new_worker(RunSettings(course.root, course.hash, *decided))) as worker:
         result = worker.result(replace(student, only=(exercise.assignment,)))
-    finally:
-        worker.close()
     return next(graded for graded in result.exercises if graded.id == exercise.id)
 
 

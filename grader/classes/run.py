@@ -149,7 +149,6 @@ class _Run:
         earlier_uses: what everybody handed in, as of the run before.
         standings: what everybody had in it.
         arrivals: what arrived now.
-        known: the keys of the outcomes that are in the store.
         words: what the course says of outcomes.
     """
 
@@ -164,7 +163,6 @@ class _Run:
     standings: dict[str, Standing]
     words: Words
     arrivals: dict[str, Arrival] = field(default_factory=dict)
-    known: set[bytes] = field(default_factory=set)
 
     @staticmethod
     def begun(wanted: ClassRun, store: Store) -> "_Run":
@@ -334,8 +332,8 @@ class _Run:
     def _write(self) -> ClassResult:
         """Score everybody whose outcomes are there, and write what differs."""
         wanted, store = self.wanted, self.store
-        self.known = store.keys()
-        uses = {student: self._uses(student) for student in self.arrivals}
+        known = store.keys()
+        uses = {student: self._uses(student, known) for student in self.arrivals}
         todo = [id_ for id_, found in uses.items() if found is None]
         now: dict[str, Uses] = {id_: found for id_, found in uses.items() if found is not None}
         others = {
@@ -372,17 +370,14 @@ class _Run:
             write_class(result, wanted.out, wanted.roster)
         return result
 
-    def _uses(self, student: str) -> Uses | None:
-        """What counts for a student now; None where an outcome is not there yet."""
+    def _uses(self, student: str, known: Collection[bytes]) -> Uses | None:
+        """What counts for a student now; None where an outcome is not among those known."""
         arrival = self.arrivals[student]
+        if not all(key in known for key in (*arrival.places, *arrival.known)):
+            return None
         earlier, graded = self.earlier_uses.get(student, {}), self._graded_of(student)
-        kept = {
-            id_: tuple(earlier[id_])
-            for id_ in self.course.by_id
-            if id_ not in graded and id_ in earlier
-        }
-        is_there = self.known.issuperset((*arrival.places, *arrival.known))
-        return {**kept, **arrival.uses} if is_there else None
+        kept = [id_ for id_ in self.course.by_id if id_ in earlier and id_ not in graded]
+        return {**{id_: earlier[id_] for id_ in kept}, **arrival.uses}
 
     def _inputs(self, student: str, everybody: Mapping[str, Uses]) -> StudentInputs:
         members = self.wanted.decisions.members(student)

@@ -140,6 +140,8 @@ class Scorer:
         parts = tuple(own[id_] for id_ in self.course.by_id if id_ in own)
         parts = without_others_files(parts)
         is_submitted = any(not part.is_missing for part in parts)
+        known = {part.id: part for part in parts}
+        everything = tuple(known.get(a.id) or nothing_handed_in(a) for a in self.course.assignments)
         outcomes = Result(
             student=inputs.own.student,
             score=None,
@@ -151,7 +153,7 @@ class Scorer:
             versions=versions(),
             course_hash=self.course.hash,
             submission_hash=_hash_of(inputs.own.uses) if is_submitted else "",
-            assignments=self._all(parts) if is_submitted else (),
+            assignments=everything if is_submitted else (),
             unread=() if is_submitted else inputs.unread,
         )
         result = decided(self.course, outcomes, inputs.own.personal)
@@ -169,11 +171,6 @@ class Scorer:
         """What a student's own work has by its checks alone."""
         parts = without_others_files(tuple(own[id_] for id_ in self.course.by_id if id_ in own))
         return score_of(scored_alone(self.course, part) for part in parts)
-
-    def _all(self, parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:
-        """The same with an entry for each assignment of the run."""
-        found = {part.id: part for part in parts}
-        return tuple(found.get(a.id) or nothing_handed_in(a) for a in self.course.assignments)
 
     def counting(self, work: HandedIn) -> dict[str, AssignmentResult]:
         """What counts of a student's hand-ins, by assignment, without scores."""

@@ -282,18 +282,17 @@ class Course:
         Raises:
             UsageError: in a released copy, and where there is nothing but a manifest.
         """
-        if not self.has_solutions and not self.work_folder.is_dir():
+        if self.has_solutions:
+            return
+        sentence = _(
+            "There is no folder solutions/ in {folder}. `grader new course DIR` writes a small "
+            "complete course."
+        )
+        if self.work_folder.is_dir():
             sentence = _(
-                "There is no folder solutions/ in {folder}. `grader new course DIR` writes a small "
-                "complete course."
+                "This is a released copy of the course, without solutions; `grader check` works here."
             )
-            raise UsageError(sentence.format(folder=self.root))
-        if not self.has_solutions:
-            sentence = _(
-                "This is a released copy of the course, without solutions; `grader check` works "
-                "here."
-            )
-            raise UsageError(sentence)
+        raise UsageError(sentence.format(folder=self.root))
 
     def with_imports(self, assignment: Assignment) -> set[str]:
         """The ids of an assignment and of all that it imports, however far."""

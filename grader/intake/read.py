@@ -155,12 +155,13 @@ def _from_repositories(
 ) -> IntakeResult:
     """A class as repositories, with attempts or with when each was handed in."""
     known = {one.student: one for one in enrolled}
-    read, students, notes = with_history if history else with_commit_times, [], [*found.notes]
-    for student in _students(found.work, known, found.refused):
+    work, clones, unplaced, refused = found
+    read, students, notes = with_history if history else with_commit_times, [], [*unplaced]
+    for student in _students(work, known, refused):
         why = ""
         if not student.refused:
             try:
-                student, why = read(course, student, found.clones.get(student.id, ()), scratch)
+                student, why = read(course, student, clones.get(student.id, ()), scratch)
             except FAULTS as error:
                 student = replace(student, refused=in_words(error))
         students.append(student)

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 
@@ -16,21 +15,8 @@ Clones = Sequence[tuple[Path, Assignment | None]]
 """A student's repositories, each with the one assignment that it is of, if it is of one only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repositories:
-    """A class as repositories.
-
-    Args:
-        work: where each student's work lies.
-        clones: the repositories of each student.
-        notes: who is not on the roster.
-        refused: by student, why their work cannot be read.
-    """
-
-    work: Mapping[str, Path]
-    clones: Mapping[str, Clones]
-    notes: tuple[str, ...] = ()
-    refused: Mapping[str, str] = field(default_factory=dict)
+Repositories = tuple[Mapping[str, Path], Mapping[str, Clones], Sequence[str], Mapping[str, str]]
+"""By student, where the work lies and the repositories; who is not on the roster; what cannot be read."""
 
 
 def repositories(
@@ -72,7 +58,7 @@ def repositories(
             work[name] = _work_of(several, scratch, name)
         except FAULTS as error:
             refused[name] = in_words(error)
-    return Repositories(work, clones, tuple(notes), refused)
+    return work, clones, notes, refused
 
 
 def _folders(submissions: Path) -> list[Path]:

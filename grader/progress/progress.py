@@ -73,9 +73,8 @@ class Progress:
             reading = self.submission.readings[id_]
             most = added(result.max_score for result in results)
             failures = self.file_failures.get(id_, ())
-            shown = AssignmentResult(
-                id_, reading.read_from, None, most, exercises=results, notes=reading.notes
-            )
+            read, notes = reading.read_from, reading.notes
+            shown = AssignmentResult(id_, read, None, most, notes=notes, exercises=results)
             found.append(structs.replace(shown, file_failures=failures))
         return tuple(found)
 

@@ -33,34 +33,6 @@ PLACES = re.compile(r"^([ \t]*+)(?:def|class)[ \t]++(\w++)|^(\w++)[ \t]*+[:=]", 
 """Each takes time by the length of a text, whatever stands in it; and so there are few of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """The names in a text that may be definitions.
-
-    Args:
-        defined: of functions and classes, at any depth.
-        outermost: of those that stand in no other one.
-        set_: what is set at the top level.
-        mentioned: what stands where something is set at the top level, or is imported.
-    """
-
-    defined: frozenset[str]
-    outermost: frozenset[str]
-    set_: frozenset[str]
-    mentioned: frozenset[str]
-
-    @staticmethod
-    def of(text: str) -> "Names":
-        """Those of a text."""
-        lines = (*TARGETS.findall(text), *IMPORTED.findall(text))
-        return Names(
-            frozenset(DEFINED.findall(text)),
-            frozenset(OUTERMOST.findall(text)),
-            frozenset(SET.findall(text)),
-            frozenset(word for line in lines for word in re.findall(r"\w+", line)),
-        )
-
-
 Place = tuple[int | None, int, bool]
 """A cell, a line, and whether a function or class is defined there that stands in no other one."""
 
@@ -100,9 +72,20 @@ class SourceFile:
         return "\n".join(cell.text for cell in self.cells)
 
     @cached_property
-    def names(self) -> Names:
-        """The names in it that may be definitions."""
-        return Names.of(self.text)
+    def defined(self) -> frozenset[str]:
+        """The names of functions and classes, at any depth."""
+        return frozenset(DEFINED.findall(self.text))
+
+    @cached_property
+    def outermost(self) -> frozenset[str]:
+        """The names of functions and classes that stand in no other one."""
+        return frozenset(OUTERMOST.findall(self.text))
+
+    @cached_property
+    def mentioned(self) -> frozenset[str]:
+        """The names that stand where something is set at the top level, or is imported."""
+        lines = (*TARGETS.findall(self.text), *IMPORTED.findall(self.text))
+        return frozenset(word for line in lines for word in re.findall(r"\w+", line))
 
     @cached_property
     def places(self) -> Mapping[str, list[Place]]:
@@ -234,17 +217,16 @@ def has_stub(source: SourceFile, exercise: Exercise) -> bool:
 
 def is_written(source: SourceFile, exercise: Exercise) -> bool:
     """Whether a file defines an exercise at its top level, and not by the stub as it was released."""
-    names = source.names
-    is_set = exercise.name.isupper() and exercise.name in names.set_
-    return (exercise.name in names.outermost or is_set) and not has_stub(source, exercise)
+    is_set = exercise.name.isupper() and exercise.name in SET.findall(source.text)
+    return (exercise.name in source.outermost or is_set) and not has_stub(source, exercise)
 
 
 def may_define(source: SourceFile, assignment: Assignment) -> bool:
     """Whether a file may define an exercise of an assignment; who cannot read it cannot say no."""
     if source.problem:
         return True
-    names = source.names
-    return any(e.name in names.defined or e.name in names.mentioned for e in assignment.exercises)
+    names = {exercise.name for exercise in assignment.exercises}
+    return bool(names & source.defined or names & source.mentioned)
 
 
 def has_own(source: SourceFile, assignment: Assignment, exercise: Exercise) -> bool:

@@ -25,7 +25,7 @@ from grader.classes.decisions import (
 )
 from grader.classes.outcomes import Declared, Words, packed
 from grader.classes.outcomes import outcomes_of as data_of
-from grader.classes.policies import Policy, Try, counting
+from grader.classes.policies import Policy, counting
 from grader.classes.rows import Coverage, due_summary, row_of, summary
 from grader.classes.score import HandedIn, Scorer, StudentInputs
 from grader.classes.store import Use
@@ -61,7 +61,7 @@ def score_of(course, road, policy, personal):
     tries = {}
     for number, id_ in enumerate(IDS):
         times = sorted((one.assignments[number] for one in road), key=lambda a: a.submitted_at)
-        tries[id_] = [Try(one) for one in times]
+        tries[id_] = times
     parts = counting(course, tries, policy, personal)
     return decided(course, structs.replace(road[0], assignments=parts), personal).score or 0
 
