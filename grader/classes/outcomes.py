@@ -30,6 +30,7 @@ from grader.core.records import (
 from grader.course.course import Assignment, Course
 from grader.course.misconceptions import read_misconceptions
 from grader.course.outcome_parts import everything_of
+from grader.judging.outcomes import has_to_hold_first
 from grader.judging.scoring import is_decided
 
 
@@ -149,9 +150,9 @@ def _check(one: CheckResult) -> CheckOutcome:
     return CheckOutcome(**_shared(one, CheckOutcome) | others)
 
 
-def not_handed_in(assignment: str, notes: tuple[str, ...] = ()) -> AssignmentOutcome:
+def not_handed_in(assignment: str) -> AssignmentOutcome:
     """The outcome of nothing."""
-    return AssignmentOutcome(assignment, True, False, "", (), notes=notes)
+    return AssignmentOutcome(assignment, True, False, "", ())
 
 
 def failed(assignment: str, reason: str) -> AssignmentOutcome:
@@ -193,10 +194,9 @@ def declared_by(course: Course, assignment: Assignment) -> Declared:
         }
         return msgspec.json.encode(Declared(checks, mistakes))
 
-    points = [[exercise.id, exercise.points] for exercise in assignment.exercises]
     catalogues = sorted((course.translations / current()).rglob("*.mo"))
     words = [hashlib.sha256(path.read_bytes()).hexdigest() for path in catalogues]
-    key = [everything_of(course, assignment), points, current(), words]
+    key = [everything_of(course, assignment), current(), words]
     return msgspec.json.decode(kept("declared", key, make, most=256), type=Declared)
 
 
@@ -276,8 +276,7 @@ def _worded(
     message = one.message
     if one.blocked_by:
         other = checks.get(one.blocked_by) or _unknown(one.blocked_by)
-        reason = _("first this has to hold: {title}").format(title=other[2])
-        message = _("Not run: {reason}").format(reason=reason)
+        message = has_to_hold_first(other[2])
     elif not message and one.outcome is Outcome.FAILED:
         message = title
     return CheckResult(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from grader.classes.store import ANONYMOUS, Store
+from grader.classes.store import ANONYMOUS, RunOptions, Store
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile, file_name, is_shortened, writing
 from grader.core.records import Outcome, Result
@@ -269,12 +269,17 @@ def require_numbers(folder: Path, option: str, numbers: Mapping[str, str]) -> No
         )
 
 
+def earlier_options(out: Path) -> RunOptions | None:
+    """How the run in a folder was graded; None where there is none."""
+    if not (out / STORE).is_file():
+        return None
+    with Store.to_read(out) as store:
+        return store.options()
+
+
 def require_names(out: Path) -> None:
     """Raise UsageError where a folder has results under numbers."""
-    if not (out / STORE).is_file():
-        return
-    with Store.to_read(out) as store:
-        before = store.options()
+    before = earlier_options(out)
     if before is not None and ANONYMOUS in before.options:
         raise UsageError(
             f"{out} holds a run without names. Give its key file again, {ANONYMOUS} KEYFILE; or "

@@ -209,12 +209,10 @@ class _Run:
     def carried_out(self, grade: Grade, watcher: Watcher) -> ClassResult:
         """The four steps."""
         self._arrive()
-        keys = (key for one in self.arrivals.values() for key in (*one.places, *one.known))
-        hits = set() if self.wanted.force else self.store.hits(keys)
-        missing = self._missing(hits)
+        missing = self._missing(set() if self.wanted.force else self.store.decided())
         watcher.planned(self._sentences(missing))
         try:
-            self._grade(missing, hits, grade, watcher)
+            self._grade(missing, grade, watcher)
         except BaseException:
             self._write()
             raise
@@ -234,10 +232,10 @@ class _Run:
         """The assignments to grade of a student: of somebody new, all that the class was graded in."""
         return self.graded if student in self.standings else tuple(self.course.by_id)
 
-    def _missing(self, hits: set[bytes]) -> Missing:
-        """What is to be graded, each outcome once."""
+    def _missing(self, decided: Collection[bytes]) -> Missing:
+        """What is to be graded besides what is decided, each outcome once."""
         found: Missing = {}
-        planned = {*hits}
+        planned = {*decided}
         for student, arrival in self.arrivals.items():
             for key, (path, id_) in arrival.places.items():
                 if key not in planned:
@@ -280,20 +278,9 @@ class _Run:
 
     # Outcomes.
 
-    def _grade(
-        self,
-        missing: Missing,
-        hits: set[bytes],
-        grade: Grade,
-        watcher: Watcher,
-    ) -> None:
+    def _grade(self, missing: Missing, grade: Grade, watcher: Watcher) -> None:
         """Grade what is missing, and put each outcome into the store as it comes."""
-        known = {
-            key: one
-            for a in self.arrivals.values()
-            for key, one in a.known.items()
-            if key not in hits
-        }
+        known = {key: one for a in self.arrivals.values() for key, one in a.known.items()}
         if known:
             self.store.add(known)
         several = any(student.attempts for student in self.wanted.students)
@@ -489,10 +476,10 @@ def _reason(
     new = now.assignments.keys() - before.assignments.keys()
     if new and not moved and new <= {*now.handed_in} - {*before.handed_in}:
         return NEW_ASSIGNMENT
-    if before.decided != now.decided:
-        return "decisions"
     if not moved.isdisjoint(other_work):
         return "other work"
+    if before.decided != now.decided:
+        return "decisions"
     if any(before.keys.get(id_) != now.keys.get(id_) for id_ in moved):
         return "graded again"
     return "other options" if has_other_options else "points or dates"

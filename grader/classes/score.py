@@ -132,9 +132,11 @@ class Scorer:
         """A student's result."""
         own, by = self.counting(inputs.own), dict[str, str]()
         alone = dict(own)
+        group = {name: self.counting(work) for name, work in inputs.group.items()}
         for id_, names in inputs.members.items():
             if id_ in self.course.by_id:
-                best, found = self._of_group(inputs, id_, names, own.get(id_))
+                others = {name: group[name].get(id_) for name in names if name in group}
+                best, found = self._of_group(inputs.own, others, own.get(id_))
                 if best != inputs.own.student and found is not None:
                     own[id_], by[id_] = self._shared(found, best, own.get(id_)), best
         parts = tuple(own[id_] for id_ in self.course.by_id if id_ in own)
@@ -196,20 +198,18 @@ class Scorer:
     # Groups.
 
     def _of_group(
-        self, inputs: StudentInputs, id_: str, names: Sequence[str], own: AssignmentResult | None
+        self,
+        work: HandedIn,
+        others: Mapping[str, AssignmentResult | None],
+        own: AssignmentResult | None,
     ) -> tuple[str, AssignmentResult | None]:
         """Of a group's submissions the one with most points by the student's dates, and whose it is.
 
         Where it makes no difference, a student's own work stays, else the first name's.
         """
-        student = inputs.own.student
-        found = {student: own} | {
-            name: self.counting(inputs.group[name]).get(id_)
-            for name in names
-            if name in inputs.group
-        }
-        order = sorted(found, key=lambda name: (name != student, name))
-        deciding = Deciding(self.course, dataclasses.replace(inputs.own.personal, late_days=None))
+        found = {work.student: own, **others}
+        order = sorted(found, key=lambda name: (name != work.student, name))
+        deciding = Deciding(self.course, dataclasses.replace(work.personal, late_days=None))
         best = max(order, key=lambda name: _worth(found[name], deciding))
         return best, found[best]
 

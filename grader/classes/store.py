@@ -6,7 +6,7 @@ what was published. `results/`, `feedback/`, `scores.csv` and `summary.json` are
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -178,6 +178,9 @@ class Store:
     def to_read(folder: Path) -> "Store":
         """Open a folder's store, and keep commands that write out of it.
 
+        What a killed command left half-written is first undone, which is a write: where the file
+        may only be read, SQLite opens it for that.
+
         Raises:
             UsageError: when it holds none, or a command writes there.
         """
@@ -186,7 +189,7 @@ class Store:
             raise UsageError(f"{folder} is no folder that `grader grade --out` wrote.")
         with _said(folder):
             connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0, isolation_level=None
+                f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=0, isolation_level=None
             )
             try:
                 connection.execute("BEGIN")
@@ -247,10 +250,10 @@ class Store:
 
     # Outcomes.
 
-    def hits(self, keys: Iterable[bytes]) -> set[bytes]:
-        """Those of these keys that have an outcome in which everything was judged."""
+    def decided(self) -> set[bytes]:
+        """The keys of the outcomes in which everything was judged."""
         found = self._connection.execute("SELECT key FROM outcome WHERE is_decided")
-        return {key for (key,) in found} & {*keys}
+        return {key for (key,) in found}
 
     def keys(self) -> set[bytes]:
         """Those of all outcomes, decided or not."""
@@ -278,11 +281,6 @@ class Store:
             )
 
     # What students handed in.
-
-    def students(self) -> list[str]:
-        """Everybody who is in the class, by name."""
-        rows = self._connection.execute("SELECT student FROM standing ORDER BY student")
-        return [student for (student,) in rows]
 
     def uses(self) -> dict[str, dict[str, list[Use]]]:
         """By student and assignment, what was handed in, the first time first."""
@@ -365,7 +363,7 @@ def _require_format(connection: sqlite3.Connection, folder: Path) -> None:
     try:
         row = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
     except sqlite3.OperationalError as error:
-        if _is_busy(error):
+        if getattr(error, "sqlite_errorname", "") != "SQLITE_ERROR":  # that there is no such table
             raise
         row = None
     if row is None or row[0] != FORMAT:

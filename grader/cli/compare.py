@@ -15,8 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from grader.classes.compare import Comparison, by_check, compare_runs, signed, to_record
-from grader.classes.records import Records, open_records
-from grader.classes.store import ANONYMOUS, RunOptions, Store
+from grader.classes.records import Records, earlier_options, open_records
+from grader.classes.store import ANONYMOUS, Store
 from grader.cli.shared import ANYTHING, FOLDER, ExitCode, format_option
 from grader.cli.view import console
 from grader.core.errors import UsageError
@@ -114,7 +114,7 @@ def _graded(
         if not other.is_dir():
             raise UsageError(f"There is no folder {other}.")
         shutil.copytree(other, out, ignore=shutil.ignore_patterns("reports", "former"))
-    before = _run_in(out)
+    before = earlier_options(out)
     isolation = before.isolation if before else "sealed"
     again = [option for option in before.options if option != ANONYMOUS] if before else []
     assignments = before.assignments if before else ()
@@ -128,14 +128,6 @@ def _graded(
     if done.returncode not in (ExitCode.FINE, ExitCode.GRADERS_FAULT):
         raise UsageError(f"{course}: {done.stderr.strip()}")
     return out
-
-
-def _run_in(out: Path) -> RunOptions | None:
-    """How the run in a folder was graded; None where there is none."""
-    if not (out / STORE).is_file():
-        return None
-    with Store.to_read(out) as store:
-        return store.options()
 
 
 def _print(comparison: Comparison) -> None:

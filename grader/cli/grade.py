@@ -16,6 +16,7 @@ from grader.classes.policies import Policy
 from grader.classes.process_pool import grade_locally
 from grader.classes.records import (
     REPORTS,
+    earlier_options,
     last_published,
     open_records,
     require_names,
@@ -23,7 +24,7 @@ from grader.classes.records import (
 )
 from grader.classes.rows import Row
 from grader.classes.run import ClassRun, Grade, grade_here, handed_in_as_data
-from grader.classes.store import ANONYMOUS, Store
+from grader.classes.store import ANONYMOUS
 from grader.cli.class_output import (
     print_class,
     print_definitions,
@@ -188,12 +189,13 @@ def grade(
     A folder of cloned repositories (<assignment>-<login>) and the zip that Canvas or Moodle
     gives for a whole class are read as they are.
 
-    Each student is written to --out as soon as they are graded. A run that was interrupted goes
-    on where it stopped when the same command is given again. A student who handed in nothing new
+    What the checks found is kept in --out as soon as a student is graded; scores and pages are
+    written at the end. A run that was interrupted goes on where it stopped when the same command
+    is given again. A student who handed in nothing new
     is graded again only in assignments whose checks, solutions or known mistakes changed, or when
     limits, the grader, torch or --seed changed. Points, due dates, weights and words change scores
-    without that. Outcomes of the last three states of each assignment stay in --out, so that
-    undoing a change grades nobody.
+    without that. What the checks found before a change stays in --out for 20 runs, so that undoing
+    the change grades nobody.
 
     A student's folder may hold folders named after times instead, and nbgrader's inbound folder is
     read as it is: these are attempts, each is graded once, and --policy says which counts.
@@ -318,10 +320,7 @@ def _look_at_policy(
 
 def _print_other_options(screen: Console, out: Path, counting: Sequence[str]) -> None:
     """Say where the run before was with other options that decide what counts."""
-    if not (out / STORE).is_file():
-        return
-    with Store.to_read(out) as store:
-        before = store.options()
+    before = earlier_options(out)
     if before is not None and before.options != counting:
         none = "none of --policy, --times, --history and --never-lower"
         used = " ".join(option for option in before.options if option != ANONYMOUS) or none

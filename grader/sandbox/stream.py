@@ -70,18 +70,6 @@ class Reader:
         data = self._take(stream, header_size + payload_size)
         return Raw(data[:header_size], data[header_size:])
 
-    def arrived(self) -> Raw | None:
-        """A frame of which every byte was read already, if there is one."""
-        held = self.end - self.start
-        if held < PREFIX.size:
-            return None
-        sizes = PREFIX.unpack_from(self.buffer, self.start)
-        if held < PREFIX.size + sum(sizes):
-            return None
-        data = bytes(self.buffer[self.start + PREFIX.size : self.start + PREFIX.size + sum(sizes)])
-        self.start += PREFIX.size + sum(sizes)
-        return Raw(data[: sizes[0]], data[sizes[0] :])
-
     def _take(self, stream: Stream, size: int) -> bytes:
         """The next bytes; those that are not there yet are read along with what follows them."""
         held = self.end - self.start

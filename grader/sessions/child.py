@@ -192,7 +192,7 @@ class ChildSession(Session):
         unsent, replies = batch(requests), list[Raw | OwnFrame]()
         while len(replies) < len(requests):
             left = min(seconds, max(0.0, self.time_left.processor))
-            reply = self._arrived() or self.exchange(unsent, left)
+            reply = self.exchange(unsent, left)
             replies.append(reply)
             if isinstance(reply, OwnFrame) and self.child is not None:
                 self._end()  # for want of time: it has more replies than anybody waits for
@@ -200,14 +200,6 @@ class ChildSession(Session):
                 break
             unsent = b""
         return replies
-
-    def _arrived(self) -> Raw | None:
-        """A reply that came in along with the one before: what it took is counted with that."""
-        if self.answers is not None or self.child is None:
-            return None
-        while (reply := self.reader.arrived()) is not None and reply.header.startswith(PROGRESS):
-            pass  # requests sent at once open no file by themselves: nobody asks where it stopped
-        return reply
 
     def exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
         """Send a request, if it is not sent already, and return the reply as it came."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -171,8 +172,11 @@ def test_an_unforeseen_exception_costs_one_result_and_not_the_run(
         return graded(bench, submission, session, scope)
 
     monkeypatch.setattr(worker, "outcomes", stumble)
-    alice = outside.root / "class" / "alice"
-    students = [Student("mallory", alice), Student("alice", alice)]
+    alice, mallory = outside.root / "class" / "alice", tmp_path / "mallory"
+    shutil.copytree(alice, mallory)  # other files than hers: the same ones have the same outcomes
+    with next(mallory.rglob("*.py")).open("a") as file:
+        file.write("\n# mine\n")
+    students = [Student("mallory", mallory), Student("alice", alice)]
     course = load_course(outside.root / "course")
     rows = run_class(course, students, seal, tmp_path / "out")
     assert [(row.student, row.score, row.undecided) for row in rows] == [

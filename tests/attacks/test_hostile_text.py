@@ -126,27 +126,39 @@ def test_many_blank_lines_take_no_time(grader):
 
 
 def test_an_encoding_that_takes_quadratic_time_is_not_decoded(grader):
-    """Python knows more encodings than texts are written in; half a megabyte of this takes long."""
+    """Python knows more encodings than texts are written in; half a megabyte of this takes long.
+
+    It is read as what it is besides, UTF-8.
+    """
     text = "# -*- coding: punycode -*-\n-" + "a" * 1000
     result = grader.submit({"01_first/first.py": text.encode("ascii")})
-    assert grader.verdict(result) == (0, NOT_DEFINED, "unreadable")
+    assert grader.verdict(result) == (0, NOT_DEFINED, "not defined")
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), [("first.py", bytes(range(128, 256))), ("first.ipynb", bytes(1000))]
+)
+def test_what_is_no_text_in_any_coding_is_undecided(grader, name, data):
+    """Nobody knows what was written: it is no zero."""
+    result = grader.submit({f"01_first/{name}": data})
+    assert grader.verdict(result) == (None, {}, "")
+    assert result.undecided
 
 
 @pytest.mark.parametrize(
     "data",
     [
-        b"\xff\xfe\x00\x00",
         b"# coding: no-such-codec\n",
         b"# coding: zlib_codec\nx",
         b"# coding: utf-8\n\xff\xff",
         b"\xef\xbb\xbf# coding: latin-1\n",
-        bytes(range(128, 256)),
+        b"\xff\xfe\x00\x00",
     ],
 )
-def test_bytes_that_are_no_text_are_told_so(grader, data):
-    """The note and the message say what to do about it."""
+def test_a_coding_that_does_not_fit_is_passed_over(grader, data):
+    """What names it is read by its mark, as UTF-8, or by the course's list."""
     result = grader.submit({"01_first/first.py": data})
-    assert grader.verdict(result) == (0, NOT_DEFINED, "unreadable")
+    assert grader.verdict(result) == (0, NOT_DEFINED, "not defined")
 
 
 # Notebooks.
@@ -166,7 +178,6 @@ NOTEBOOKS = {
     "a million cells": '{"cells": [' + ",".join(["{}"] * 100_000) + "]}",
     "a huge cell": notebook("x" * (2**19 + 1)),
     "bytes that are no text": b"\xff\xfe{}",
-    "nulls": bytes(1000),
 }
 
 

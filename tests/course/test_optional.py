@@ -13,6 +13,7 @@ import pytest
 from grader.authoring.file_proofs import files_are_declared
 from grader.course.course import COURSE_VARIABLE, MANIFEST, WORK, Course, load_course
 from grader.course.outcome_parts import outcome_parts
+from grader.intake.folders import STORE
 from grader.release.platforms import gradescope_files
 from grader.release.stubs import generate
 from tests.course.conftest import part_of_course
@@ -53,7 +54,7 @@ def outputs(course: Course, submissions: Path) -> dict[str, bytes]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    files = [path for path in sorted(out.rglob("*")) if path.is_file()]
+    files = [path for path in sorted(out.rglob("*")) if path.is_file() and path.name != STORE]
     written = [
         gzip.decompress(f.read_bytes()) if f.suffix == ".gz" else f.read_bytes() for f in files
     ]

@@ -1,6 +1,8 @@
 """The store of a class: what it refuses, what it keeps, and what it says."""
 
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -9,6 +11,16 @@ from grader.core.errors import UsageError
 from tests.grader.classes.conftest import HIDDEN, STUDENTS
 
 TWO = STUDENTS[:2]
+ENDS_IN_A_WRITE = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA cache_size = 1")  # so that pages go to the file before the end
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE meta SET value = 'grader/class/0' WHERE name = 'format'")
+connection.execute("CREATE TABLE more (value BLOB)")
+connection.executemany("INSERT INTO more VALUES (?)", [(bytes(4000),)] * 100)
+os._exit(0)
+"""
 
 
 @pytest.fixture
@@ -87,7 +99,18 @@ def test_two_commands_at_once_are_told(run, first, second):
         f"Another grader command is working in {run.out}. Wait for it, then run this command again."
     )
     with getattr(Store, second)(run.out) as store:
-        assert store.students() == TWO
+        assert sorted(store.standings()) == TWO
+
+
+def test_a_write_that_was_cut_off_is_undone(run):
+    """By whichever command is first, also one that only reads."""
+    path = run.out / STORE
+    before = run.store()
+    subprocess.run([sys.executable, "-c", ENDS_IN_A_WRITE, str(path)], check=True)
+    assert path.with_name(f"{STORE}-journal").is_file()
+    with Store.to_read(run.out) as store:
+        assert sorted(store.standings()) == TWO
+    assert run.store() == before
 
 
 def test_commands_that_read_do_not_wait_for_each_other(run):

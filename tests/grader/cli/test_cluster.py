@@ -188,8 +188,8 @@ def test_a_worker_with_another_course_is_refused(cluster, folder, students, tmp_
 @pytest.mark.proof
 def test_an_address_without_a_scheduler_is_refused(folder, students, tmp_path, monkeypatch):
     """With the command that starts one."""
+    from grader.classes import cluster as clusters
     from grader.core.errors import UsageError
-    from grader.judging import dask_cluster as clusters
 
     monkeypatch.setattr(clusters, "START_SECONDS", 1)
     with pytest.raises(UsageError) as refused:
@@ -206,7 +206,7 @@ def test_a_warning_of_dask_is_not_shown_and_an_error_is(monkeypatch):
     from contextlib import nullcontext
     from types import SimpleNamespace
 
-    from grader.judging import dask_cluster as clusters
+    from grader.classes import cluster as clusters
 
     heard = []
     logger = logging.getLogger("distributed.client")

@@ -76,14 +76,6 @@ def course(root):
 
 
 @pytest.fixture
-def bench(course):
-    """What to grade with."""
-    made = full_grader(course, "3")
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def verdict(course, warm_parent, temporary_folder, tmp_path):
     """Grades a text; the whole record but for durations and the submission's hash."""
 

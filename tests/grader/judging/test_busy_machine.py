@@ -1,6 +1,6 @@
 """Tests of checks on a busy machine: run once more, then not judged; never a lost point."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from grader.core.records import ExerciseResult, Outcome
-from grader.course.course import Course, load_course
+from grader.course.course import Course
 from grader.judging.answer_cache import AnswerCacheSession
-from grader.judging.submission_grader import Scope, SubmissionGrader, full_grader, grade
+from grader.judging.submission_grader import Scope, SubmissionGrader, grade
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import decode_header, split
 from grader.sessions.child import ChildSession
@@ -40,20 +40,6 @@ class Crowded(ChildSession):
             self.missed -= 1
             raise NoTurn
         return super()._timed(request, seconds)
-
-
-@pytest.fixture
-def course(root: Path) -> Course:
-    """The tiny course."""
-    return load_course(root / "tests" / "example_course")
-
-
-@pytest.fixture
-def bench(course: Course) -> Iterator[SubmissionGrader]:
-    """What to grade with."""
-    made = full_grader(course, "3")
-    yield made
-    made.close()
 
 
 @pytest.fixture

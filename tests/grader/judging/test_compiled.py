@@ -13,12 +13,11 @@ from grader.core.kept import CACHE_VARIABLE
 from grader.course.course import load_course
 from grader.course.misconceptions import all_misconceptions
 from grader.intake.folders import Student
-from grader.judging import known_mistakes
 from grader.judging.expected_requests import ExpectedRequests
 from grader.judging.known_mistakes import LiveMistakes
 from grader.judging.results import to_json
 from grader.judging.submission_grader import Scope
-from grader.release.recorder import record
+from grader.release import recorder
 from grader.sessions.launchers import Launcher
 
 SCORES = "def scores(queries, keys):\n    return {}\n"
@@ -176,8 +175,7 @@ def test_a_warm_cache_leaves_nothing_to_work_out(small_class, cache, monkeypatch
 
     monkeypatch.setattr(ExpectedRequests, "_ask", refuse)
     monkeypatch.setattr(LiveMistakes, "session", refuse)
-    monkeypatch.setattr(kept, "keep", refuse)
-    monkeypatch.setattr(known_mistakes, "keep", refuse)
+    monkeypatch.setattr(kept, "write_whole", refuse)
     small_class.results(names=("slip",))
     assert '"score": 6' in small_class.results(names=("right",))["right"]
 
@@ -215,11 +213,14 @@ def test_hidden_checks_run_with_a_mistake_when_somebody_asks_how_they_go(small_c
     assert small_class.launcher.launched == before + 1
 
 
-def test_what_a_release_found_out_about_known_mistakes_is_not_found_out_again(small_class, cache):
+def test_what_a_release_found_out_about_known_mistakes_is_not_found_out_again(
+    small_class, cache, monkeypatch
+):
     """Recordings hold how visible checks go with each mistake; a class has the same ones."""
     cache("cache")
+    monkeypatch.setattr(recorder, "_solved", {})  # what other tests recorded in this process
     course = load_course(small_class.course)
-    recording = record(course, course.by_id["01_scores"])
+    recording = recorder.record(course, course.by_id["01_scores"])
     exercise = course.exercises["01_scores/scores"]
     settings = RunSettings(course.root, course.hash, "1", "process")
     with closing(Worker(settings, small_class.launcher)) as worker:

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from grader.core.records import CheckResult, Finding, Mistake, Outcome, Visibility
-from grader.course.course import load_course
 from grader.judging.known_mistakes import KnownMistakes
 from grader.judging.run import CheckRun
-from grader.judging.submission_grader import Scope, SubmissionGrader, full_grader, outcomes
+from grader.judging.submission_grader import Scope, SubmissionGrader, outcomes
 from grader.sessions.child import ChildSession
 from grader.submissions.submission import read_submission
 from grader.testing.earlier import Judged, judged
@@ -30,13 +29,6 @@ def weights(raw):
     return torch.zeros_like(raw)
 """
 SHAPE_OF_THE_HIDDEN_CHECK = "(4, 5)"
-
-
-@pytest.fixture
-def bench(root):
-    """What the tiny course is graded with."""
-    with closing(full_grader(load_course(root / "tests" / "example_course"), "3")) as made:
-        yield made
 
 
 @pytest.fixture

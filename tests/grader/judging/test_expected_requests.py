@@ -1,6 +1,5 @@
 """Tests of what is asked ahead: the solution's requests, byte for byte, and nothing besides."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,10 +9,10 @@ import pytest
 from msgspec import msgpack
 
 from grader.core.records import Result
-from grader.course.course import Course, load_course
+from grader.course.course import Course
 from grader.judging.answer_cache import AnswerCache
 from grader.judging.solution_requests import SolutionRequests
-from grader.judging.submission_grader import Scope, SubmissionGrader, full_grader, grade
+from grader.judging.submission_grader import Scope, SubmissionGrader, grade
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import Frame, decode_header, encode, split
 from grader.sessions.base import OwnFrame
@@ -40,20 +39,6 @@ class Heard(ChildSession):
         self.sent += bool(request)
         self.requests.append(request)
         return super().exchange(request, seconds)
-
-
-@pytest.fixture
-def course(root: Path) -> Course:
-    """The tiny course."""
-    return load_course(root / "tests" / "example_course")
-
-
-@pytest.fixture
-def bench(course: Course) -> Iterator[SubmissionGrader]:
-    """What to grade with."""
-    made = full_grader(course, "3")
-    yield made
-    made.close()
 
 
 @pytest.fixture
