@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from msgspec import structs
 
-from grader.classes.decisions import NO_DECISIONS, CheckDecision, LateDays, Personal
+from grader.classes.decisions import NO_DECISIONS, DroppedCheck, LateDays, Personal
 from grader.core.language import _, paragraph
 from grader.core.records import (
     AssignmentResult,
@@ -208,7 +208,7 @@ def _exercise(one: ExerciseResult, personal: Personal) -> ExerciseResult:
     return structs.replace(one, score=score_now, decision=decision)
 
 
-def _with_other_checks(one: ExerciseResult, decisions: Sequence[CheckDecision]) -> Decimal | None:
+def _with_other_checks(one: ExerciseResult, decisions: Sequence[DroppedCheck]) -> Decimal | None:
     """An exercise's score where some checks do not count, or count as passed."""
     is_given = {decision.check: decision.is_given for decision in decisions}
     checks = [

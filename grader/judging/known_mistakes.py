@@ -250,7 +250,7 @@ class LiveMistakes:
     def _groups(self, exercise: Exercise, size: int) -> list[tuple[Misconception, ...]]:
         """The mistakes of an exercise, or all two of them that are tried together."""
         groups = combinations(self.of(exercise), size)
-        return [group for group in groups if size == 1 or not any(m.is_alone for m in group)]
+        return [group for group in groups if size == 1 or not any(m.alone for m in group)]
 
     def _kept(self, exercise: Exercise, checks: Checks, groups: Sequence[Group]) -> list[Known]:
         """How checks go with groups of mistakes, from the cache where that was found out before.
