@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from msgspec import structs
 
-from grader.classes.decisions import NO_DECISIONS, CheckDecision, LateDays, Personal
+from grader.classes.decisions import NO_DECISIONS, DroppedCheck, LateDays, Personal
 from grader.core.language import _, paragraph
 from grader.core.records import (
     AssignmentResult,
@@ -54,25 +54,37 @@ class LateWork:
     days: int
 
 
-def days_to_spend(works: Sequence[LateWork], rule: LateRule, allowed: LateDays) -> tuple[int, ...]:
-    """The late days to spend on each assignment: for the most points, and as few as that takes.
+NO_LATE_DAYS = LateDays(0)
+Choice = tuple[int, Decimal, int, tuple[tuple[int, int], ...]]
+"""How many assignments are decided, their points, days late below zero, and what was taken of each."""
+
+
+def best_of(
+    alternatives: Sequence[Sequence[LateWork]], rule: LateRule, allowed: LateDays
+) -> tuple[tuple[int, int], ...]:
+    """Which work counts for each assignment, by its position, and the late days to spend on it.
+
+    As many are decided as can be, with the most points; of equal choices those are taken that are less
+    late, spend fewer days, and come later.
 
     Args:
-        works: the assignments, in the order of the course.
+        alternatives: what may count for each assignment, in the order of the course.
         rule: what a day late costs.
-        allowed: how many days there are.
+        allowed: how many late days there are.
     """
-    best: dict[int, tuple[Decimal, tuple[int, ...]]] = {0: (Decimal(0), ())}
-    for work in works:
-        options = _options(work, rule, allowed)
-        found: dict[int, tuple[Decimal, tuple[int, ...]]] = {}
-        for used, (score, spent) in best.items():
-            for days, left in enumerate(options):
-                if used + days <= allowed.budget:
-                    one = (score + left, (*spent, days))
-                    found[used + days] = max(found.get(used + days, one), one)
+    best: dict[int, Choice] = {0: (0, Decimal(0), 0, ())}
+    for works in alternatives:
+        found: dict[int, Choice] = {}
+        for used, (decided, earned, late, taken) in best.items():
+            for number, work in enumerate(works):
+                is_decided = work.score is not None
+                for days, left in enumerate(_options(work, rule, allowed)):
+                    if used + days <= allowed.budget:
+                        counts = decided + is_decided, earned + left, late - work.days
+                        choice = (*counts, (*taken, (number, days)))
+                        found[used + days] = max(found.get(used + days, choice), choice)
         best = found
-    return max((score, -used, spent) for used, (score, spent) in best.items())[-1]
+    return max((*choice[:3], -used, choice[3]) for used, choice in best.items())[-1]
 
 
 def _options(work: LateWork, rule: LateRule, allowed: LateDays) -> list[Decimal]:
@@ -146,6 +158,10 @@ class Deciding:
         parts = [self._ready(one)[-1] for one in outcomes]
         return _with_lateness(self.course, parts, self.personal)
 
+    def late_work(self, outcomes: AssignmentResult) -> LateWork:
+        """What outcomes have with decisions, and how late they are."""
+        return late_work(self.course, self._ready(outcomes)[-1], self.personal)
+
     def _ready(self, outcomes: AssignmentResult) -> tuple[AssignmentResult, ...]:
         """Outcomes, the same with the checks' scores, and with decisions, without lateness."""
         if id(outcomes) not in self.known:
@@ -208,7 +224,7 @@ def _exercise(one: ExerciseResult, personal: Personal) -> ExerciseResult:
     return structs.replace(one, score=score_now, decision=decision)
 
 
-def _with_other_checks(one: ExerciseResult, decisions: Sequence[CheckDecision]) -> Decimal | None:
+def _with_other_checks(one: ExerciseResult, decisions: Sequence[DroppedCheck]) -> Decimal | None:
     """An exercise's score where some checks do not count, or count as passed."""
     is_given = {decision.check: decision.is_given for decision in decisions}
     checks = [
@@ -258,28 +274,29 @@ def _words(
 # Dates.
 
 
+def late_work(course: Course, part: AssignmentResult, personal: Personal) -> LateWork:
+    """How late an assignment was by the student's dates, and what it has without that."""
+    due = dict(personal.due).get(part.id, course.by_id[part.id].due)
+    is_late = not part.is_exempt
+    return LateWork(part.score, days_late(due, part.submitted_at, course.late) if is_late else 0)
+
+
 def _with_lateness(
     course: Course, parts: Sequence[AssignmentResult], personal: Personal
 ) -> list[AssignmentResult]:
     """Assignments after what lateness takes off: with more time, and late days."""
-    later = dict(personal.due)
-    due = [later.get(one.id, course.by_id[one.id].due) for one in parts]
-    late = [
-        0 if one.is_exempt else days_late(moment, one.submitted_at, course.late)
-        for moment, one in zip(due, parts, strict=True)
-    ]
-    used = [0] * len(parts)
-    if personal.late_days is not None:
-        works = [LateWork(one.score, days) for one, days in zip(parts, late, strict=True)]
-        used = [*days_to_spend(works, course.late, personal.late_days)]
-    left = personal.late_days.budget - sum(used) if personal.late_days is not None else 0
+    later, allowed = dict(personal.due), personal.late_days or NO_LATE_DAYS
+    works = [late_work(course, part, personal) for part in parts]
+    late = [work.days for work in works]
+    used = [days for _, days in best_of([[work] for work in works], course.late, allowed)]
+    left = allowed.budget - sum(used)
     done = []
     for one, days, paid in zip(parts, late, used, strict=True):
         after = lateness(course.late, days, one.score, paid, one.time_source)
         notes = [*_date_words(later.get(one.id)), *after.notes]
-        if paid and personal.late_days is not None:
+        if paid:
             sentence = _("Late days used here: {used}. Left of your {budget}: {left}.")
-            notes.append(sentence.format(used=paid, budget=personal.late_days.budget, left=left))
+            notes.append(sentence.format(used=paid, budget=allowed.budget, left=left))
         done.append(
             structs.replace(
                 one,

@@ -1,34 +1,69 @@
-"""What instructors decide about students in the course of a term, and what that means for each."""
+"""What instructors decide about students in the course of a term, and what that means for each.
+
+The records are those of `decisions.toml`: their fields are its keys, and hold ids once it is read.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Annotated, ClassVar, TypeVar
+
+from msgspec import Meta
 
 from grader.course.course import Course
+from grader.course.toml_table import MOST, Moment, Text, whole
+
+MOST_DAYS = 366
+Entry = TypeVar("Entry", "Extension", "Exemption", "Override")
+Hundredths = Annotated[
+    float,
+    Meta(
+        ge=0,
+        le=MOST,
+        description=f"a number from 0 to {MOST} with at most two decimals, like 2.25,",
+    ),
+]
+Some = Annotated[
+    tuple[Text, ...], Meta(min_length=1, description="at least one exercise or assignment")
+]
+Several = Annotated[
+    tuple[Text, ...], Meta(min_length=2, description="a list of two students or more")
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Override:
     """An exercise's points as a person gave them, and why, for the student to read."""
 
-    exercise: str
-    points: float
-    reason: str
+    student: Text
+    exercise: Text
+    points: Hundredths
+    reason: Text
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the points have more decimals than are counted."""
+        if round(self.points, 2) != self.points:
+            raise ValueError(f"points: found {self.points}; at most two decimals are counted")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckDecision:
-    """A check that does not count, or counts as passed, for everybody.
+@dataclass(frozen=True)
+class DroppedCheck:
+    """A check that counts for nobody.
 
     Args:
         check: its id.
-        is_given: whether it counts as passed; else it does not count at all.
         reason: why, for students to read; "" for none.
     """
 
-    check: str
-    is_given: bool
-    reason: str = ""
+    check: Text
+    reason: Text = ""
+    is_given: ClassVar[bool] = False
+
+
+class GivenCheck(DroppedCheck):
+    """A check that counts as passed for everybody."""
+
+    is_given = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +75,8 @@ class LateDays:
         per_assignment: how many may be spent on one assignment.
     """
 
-    budget: int
-    per_assignment: int
+    budget: Annotated[int, whole(0, MOST_DAYS)]
+    per_assignment: Annotated[int, whole(0, MOST_DAYS)] = MOST_DAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +94,8 @@ class Personal:
     due: tuple[tuple[str, datetime], ...] = ()
     exempt: tuple[str, ...] = ()
     overrides: tuple[Override, ...] = ()
-    checks: tuple[CheckDecision, ...] = ()
+    checks: tuple[DroppedCheck, ...] = ()
     late_days: LateDays | None = None
-
-    def about(self, assignment: str) -> "Personal":
-        """The same without what is about other assignments."""
-
-        def is_of(id_: str) -> bool:
-            return id_.startswith(f"{assignment}/")
-
-        return replace(
-            self,
-            due=tuple(one for one in self.due if one[0] == assignment),
-            exempt=tuple(filter(is_of, self.exempt)),
-            overrides=tuple(one for one in self.overrides if is_of(one.exercise)),
-            checks=tuple(one for one in self.checks if is_of(one.check)),
-        )
 
 
 NO_DECISIONS = Personal()
@@ -82,11 +103,17 @@ NO_DECISIONS = Personal()
 
 
 @dataclass(frozen=True, slots=True)
-class Whom:
-    """Whom an entry is about: one student, or everybody with a label of the roster."""
+class _ForSome:
+    """An entry about one student, or about everybody with a label of the roster."""
 
-    student: str = ""
-    label: str = ""
+    student: Text = ""
+    label: Text = ""
+    reason: Text = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where not one of the two is named."""
+        if bool(self.student) == bool(self.label):
+            raise ValueError("student or label is needed, one of them")
 
     def includes(self, student: str, labels: Collection[str]) -> bool:
         """Whether a student is meant."""
@@ -94,72 +121,77 @@ class Whom:
 
 
 @dataclass(frozen=True, slots=True)
-class Extension:
+class Extension(_ForSome):
     """More time.
 
     Args:
-        whom: who has it.
-        assignments: the ids of those it is for.
+        assignment: the one that it is for; "" for all.
         until: a due date; None where there is none.
         days: that are added to a due date.
     """
 
-    whom: Whom
-    assignments: tuple[str, ...]
-    until: datetime | None = None
-    days: int = 0
+    assignment: Text = ""
+    until: Moment | None = None
+    days: Annotated[int, whole(1, MOST_DAYS)] = 0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where it does not give time in one of two ways."""
+        _ForSome.__post_init__(self)
+        if (self.until is None) == (self.days == 0):
+            raise ValueError("until or days is needed, one of them")
 
 
 @dataclass(frozen=True, slots=True)
-class Exemption:
-    """Exercises that do not count for somebody, by id."""
+class Exemption(_ForSome):
+    """Exercises that do not count for somebody, or a whole assignment."""
 
-    whom: Whom
-    exercises: tuple[str, ...]
+    exercises: tuple[Text, ...] = ()
+    assignment: Text = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where not one of the two is named."""
+        _ForSome.__post_init__(self)
+        if bool(self.exercises) == bool(self.assignment):
+            raise ValueError("assignment or exercises is needed, one of them")
 
 
 @dataclass(frozen=True, slots=True)
 class ExerciseSet:
-    """The exercises that count for who has a label, by id; all others do not."""
+    """The exercises that count for who has a label; all others do not."""
 
-    label: str
-    exercises: tuple[str, ...]
+    label: Text
+    exercises: Some
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Students who hand in together, and the ids of the assignments in which they do."""
+    """Students who hand in together, in one assignment or, where it is "", in all."""
 
-    students: tuple[str, ...]
-    assignments: tuple[str, ...]
+    students: Several
+    assignment: Text = ""
+
+    def of(self, course: Course) -> tuple[str, ...]:
+        """The ids of the assignments in which they do."""
+        return (self.assignment,) if self.assignment else tuple(course.by_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """All of them. The order of entries does not matter.
-
-    Args:
-        extensions: more time for some.
-        exemptions: exercises that do not count for some.
-        sets: the exercises that count, by label.
-        overrides: points that a person gave, each with its student.
-        checks: what was decided about checks, for everybody.
-        late_days: days that cost nothing, the same for everybody; None where there are none.
-        groups: who hands in together.
-    """
+    """All of them. The order of entries does not matter."""
 
     extensions: tuple[Extension, ...] = ()
     exemptions: tuple[Exemption, ...] = ()
-    sets: tuple[ExerciseSet, ...] = ()
-    overrides: tuple[tuple[str, Override], ...] = ()
-    checks: tuple[CheckDecision, ...] = ()
+    exercise_sets: tuple[ExerciseSet, ...] = ()
+    overrides: tuple[Override, ...] = ()
+    drop: tuple[DroppedCheck, ...] = ()
+    full_marks: tuple[GivenCheck, ...] = ()
     late_days: LateDays | None = None
     groups: tuple[Group, ...] = ()
 
-    def members(self, student: str) -> dict[str, tuple[str, ...]]:
+    def members(self, course: Course, student: str) -> dict[str, tuple[str, ...]]:
         """By assignment, everybody of a student's group in it, by name; without groups, nothing."""
         own = [group for group in self.groups if student in group.students]
-        return {id_: group.students for group in own for id_ in group.assignments}
+        return {id_: group.students for group in own for id_ in group.of(course)}
 
     def of(self, course: Course, student: str, labels: Collection[str]) -> Personal:
         """What they mean for one student.
@@ -169,26 +201,26 @@ class Decisions:
             student: the student's id.
             labels: what the roster calls them.
         """
-        given = (override for whom, override in self.overrides if whom == student)
+        given = (override for override in self.overrides if override.student == student)
         return Personal(
             due=self._due(course, student, labels),
             exempt=self._exempt(course, student, labels),
             overrides=tuple(sorted(given, key=lambda one: one.exercise)),
-            checks=tuple(sorted(self.checks, key=lambda one: one.check)),
+            checks=tuple(sorted((*self.drop, *self.full_marks), key=lambda one: one.check)),
             late_days=self.late_days,
         )
 
     def renamed(self, names: Mapping[str, str]) -> "Decisions":
         """The same about students with other names; who has none there keeps theirs."""
 
-        def new(whom: Whom) -> Whom:
-            return replace(whom, student=names.get(whom.student, whom.student))
+        def new(entry: Entry) -> Entry:
+            return replace(entry, student=names.get(entry.student, entry.student))
 
         return replace(
             self,
-            extensions=tuple(replace(one, whom=new(one.whom)) for one in self.extensions),
-            exemptions=tuple(replace(one, whom=new(one.whom)) for one in self.exemptions),
-            overrides=tuple((names.get(who, who), one) for who, one in self.overrides),
+            extensions=tuple(map(new, self.extensions)),
+            exemptions=tuple(map(new, self.exemptions)),
+            overrides=tuple(map(new, self.overrides)),
             groups=tuple(
                 replace(one, students=tuple(sorted(names.get(who, who) for who in one.students)))
                 for one in self.groups
@@ -198,25 +230,24 @@ class Decisions:
     def _due(
         self, course: Course, student: str, labels: Collection[str]
     ) -> tuple[tuple[str, datetime], ...]:
-        own = [one for one in self.extensions if one.whom.includes(student, labels)]
+        own = [one for one in self.extensions if one.includes(student, labels)]
         dates = (
-            (a.id, a.due, _extended(a.due, (e for e in own if a.id in e.assignments)))
+            (a.id, a.due, _extended(a.due, (e for e in own if e.assignment in ("", a.id))))
             for a in course.assignments
             if a.due is not None
         )
         return tuple(sorted((id_, now) for id_, before, now in dates if now > before))
 
     def _exempt(self, course: Course, student: str, labels: Collection[str]) -> tuple[str, ...]:
-        exempt = {
-            id_
-            for one in self.exemptions
-            if one.whom.includes(student, labels)
-            for id_ in one.exercises
-        }
-        counting = [one.exercises for one in self.sets if one.label in labels]
+        own = [one for one in self.exemptions if one.includes(student, labels)]
+        named = {id_ for one in own for id_ in one.exercises}
+        whole = {one.assignment for one in own}
+        found = course.exercises.values()
+        exempt = {e.id for e in found if e.id in named or e.assignment in whole}
+        counting = [one.exercises for one in self.exercise_sets if one.label in labels]
         if counting:
             exempt |= course.exercises.keys() - set().union(*counting)
-        return tuple(sorted(exempt & course.exercises.keys()))
+        return tuple(sorted(exempt))
 
 
 def _extended(due: datetime, extensions: Iterable[Extension]) -> datetime:

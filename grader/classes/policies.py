@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from msgspec.structs import replace
 
-from grader.classes.deciding import Deciding
+from grader.classes.deciding import NO_LATE_DAYS, Deciding, LateWork, best_of
 from grader.classes.decisions import Personal
 from grader.core.language import _
 from grader.core.records import AssignmentResult, AttemptScore, ExerciseResult
@@ -64,57 +64,37 @@ def counting(
     """
     own = {id_: [one for one in tries[id_] if is_attempt(one)] for id_ in tries}
     real = {id_: own[id_] or tries[id_][-1:] for id_ in course.by_id if id_ in tries}
-    options = {id_: _options(real[id_], policy) for id_ in real}
-    chosen = {id_: found[-1] for id_, found in options.items()}
     deciding = Deciding(course, personal)
+    options = {id_: _options(real[id_], policy) for id_ in real}
+    works = {id_: [deciding.late_work(o.record) for o in found] for id_, found in options.items()}
+    left = {id_: [len(found) - 1] for id_, found in options.items()}
+    if policy is Policy.LAST_IN_TIME:
+        left = {id_: _in_time(course, id_, real[id_], works[id_]) for id_ in options}
+    elif policy is not Policy.LAST:
+        left = {id_: [*range(len(found))] for id_, found in options.items()}
+    allowed = personal.late_days or NO_LATE_DAYS
+    best = best_of([[works[i][n] for n in left[i]] for i in options], course.late, allowed)
+    chosen = {id_: options[id_][left[id_][n]] for id_, (n, _) in zip(options, best, strict=True)}
 
-    def result(id_: str, option: Option) -> list[AssignmentResult]:
+    def result(record: AssignmentResult) -> AssignmentResult:
+        records = {id_: one.record for id_, one in chosen.items()} | {record.id: record}
         if personal.late_days is None:  # what one assignment earns is nothing to the others
-            return deciding.assignments([option.record])
-        records = {other: one.record for other, one in (chosen | {id_: option}).items()}
-        return deciding.assignments([*records.values()])
+            records = {record.id: record}
+        found = deciding.assignments([*records.values()])
+        return next(part for part in found if part.id == record.id)
 
-    for id_, found in options.items():
-        if len(found) > 1 and policy is not Policy.LAST:
-            results = [result(id_, option) for option in found]
-            ranks = [_rank(results[n], id_, n) for n in range(len(found))]
-            left = [*range(len(found))]
-            if policy is Policy.LAST_IN_TIME:
-                left = _in_time(course, id_, real[id_], results)
-            chosen[id_] = found[max(left, key=ranks.__getitem__)]
     done = []
     for id_, option in chosen.items():
-        alone = [result(id_, Option(one, ())) for one in own[id_]]
         scores = tuple(
-            _score(one, _part(found, id_), counts=number in option.used)
-            for number, (one, found) in enumerate(zip(own[id_], alone, strict=True))
+            _score(one, result(one), counts=number in option.used)
+            for number, one in enumerate(own[id_])
         )
         done.append(replace(option.record, attempts=scores))
     return tuple(done)
 
 
-def _part(result: Sequence[AssignmentResult], id_: str) -> AssignmentResult:
-    return next(one for one in result if one.id == id_)
-
-
-def _rank(result: Sequence[AssignmentResult], id_: str, number: int) -> tuple[Decimal | int, ...]:
-    """What decides between options: the greatest counts.
-
-    Args:
-        result: what all assignments earn with this option.
-        id_: the assignment.
-        number: the option's position.
-    """
-    part = _part(result, id_)
-    everything = sum((one.score or Decimal(0) for one in result), Decimal(0))
-    return (part.score is not None, everything, -part.days_late, number)
-
-
 def _in_time(
-    course: Course,
-    id_: str,
-    tries: Sequence[AssignmentResult],
-    results: Sequence[Sequence[AssignmentResult]],
+    course: Course, id_: str, tries: Sequence[AssignmentResult], works: Sequence[LateWork]
 ) -> list[int]:
     """The positions of the attempts of which one counts under `LAST_IN_TIME`.
 
@@ -125,13 +105,12 @@ def _in_time(
         course: the course.
         id_: the assignment.
         tries: the attempts.
-        results: what all assignments earn with each.
+        works: the same by the student's own dates.
     """
     due = course.by_id[id_].due
     late = [days_late(due, one.submitted_at, course.late) for one in tries]
     last = max(range(len(tries)), key=lambda n: (-late[n], n))
-    gained = [n for n, found in enumerate(results) if _part(found, id_).days_late < late[n]]
-    return [last, *(n for n in gained if n > last)]
+    return [last, *(n for n in range(last + 1, len(tries)) if works[n].days < late[n])]
 
 
 def _score(one: AssignmentResult, part: AssignmentResult, *, counts: bool) -> AttemptScore:

@@ -367,7 +367,7 @@ class _Run:
         return {**{id_: earlier[id_] for id_ in kept}, **arrival.uses}
 
     def _inputs(self, student: str, everybody: Mapping[str, Uses]) -> StudentInputs:
-        members = self.wanted.decisions.members(student)
+        members = self.wanted.decisions.members(self.wanted.course, student)
         names = {name for group in members.values() for name in group} - {student}
         earlier = self.wanted.never_lower
         arrival, standing = self.arrivals.get(student), self.standings.get(student)

@@ -19,7 +19,7 @@ from grader.core.files import writing
 from grader.core.kit import KIT_NAME
 from grader.intake.folders import JOURNAL, STORE
 
-FORMAT = f"{KIT_NAME}/class/1"
+FORMAT = f"{KIT_NAME}/class/2"
 ANONYMOUS = "--anonymous"
 """Stands among a run's options where it has numbers in place of names."""
 KEPT_RUNS = 20
@@ -271,7 +271,10 @@ class Store:
         Args:
             outcomes: by their keys. One that is decided is never replaced by one that is not.
         """
-        rows = [(k, o.id, o.is_decided, self._runs, packed(o)) for k, o in outcomes.items()]
+        rows = [
+            (key, one.part.id, one.is_decided, self._runs, packed(one))
+            for key, one in outcomes.items()
+        ]
         with self.transaction():
             self._connection.executemany(
                 "INSERT INTO outcome VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"

@@ -243,7 +243,7 @@ class LiveMistakes:
             visible = tuple(check for check in checks if check.visibility is Visibility.VISIBLE)
             groups = list(combinations(self.of(exercise), size))
             if size > 1:
-                groups = [group for group in groups if not any(m.is_alone for m in group)]
+                groups = [group for group in groups if not any(m.alone for m in group)]
             entries = self._kept(exercise, visible, groups)
             hidden = checks[len(visible) :]
             self.tried[key] = [self._with_hidden(entry, exercise, hidden) for entry in entries]

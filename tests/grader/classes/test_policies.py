@@ -69,7 +69,7 @@ def test_more_time_and_late_days_decide_with_the_course_dates(policy):
 
 def test_points_by_hand_stand_in_every_attempt():
     """And who left everything as it was has no attempt."""
-    personal = Personal(overrides=(Override(G, 3, "Shown."),))
+    personal = Personal(overrides=(Override("ada", G, 3, "Shown."),))
     assert chosen("best", ((F,), 0), ((), 0), personal=personal)[:2] == ([1], [6, 3])
     (one,) = tries(((), 0))
     exercises = tuple(
