@@ -193,7 +193,7 @@ def project_files(course: Course) -> Iterator[OutputFile]:
         kit=KIT_NAME,
         about=kit.metadata,
         dependencies=[line for line in kit.requires or () if "extra ==" not in line],
-        scripts=[entry for entry in kit.entry_points if entry.group == "console_scripts"],
+        doors=kit.entry_points,
         license=KITS_LICENSE,
         has_license=bool(license_),
     )
