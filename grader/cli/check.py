@@ -27,13 +27,13 @@ from grader.cli.shared import (
     from_here,
     targets_argument,
 )
+from grader.core.doors import entries
 from grader.core.errors import CourseError, UsageError
 from grader.core.language import _, listed, paragraph
 from grader.core.records import Outcome, Result
 from grader.course.course import Course, Exercise
 from grader.progress.packing import as_handed_in
-from grader.reports.base import CheckedWork
-from grader.reports.registry import CHECK_REPORTS, checked
+from grader.reports.base import OF_CHECK, CheckedWork, checked
 from grader.submissions.protected_files import Protection, protection
 from grader.submissions.submission import Submission, read_submission
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 @click.option(
     "--report",
     "reports",
-    type=click.Choice(CHECK_REPORTS),
+    type=click.Choice([*entries(OF_CHECK)]),
     multiple=True,
     help="Also report in a platform's own form; may be given more than once.",
 )

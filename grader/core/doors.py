@@ -25,6 +25,12 @@ def entries(door: str) -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in found}
 
 
+def of_address(door: str, address: str, usual: str) -> EntryPoint:
+    """The entry that an address names before its first colon; else the one that is meant usually."""
+    found = entries(door)
+    return found.get(address.partition(":")[0], found[usual])
+
+
 def lacking(entry: EntryPoint, error: Exception) -> str:
     """What to install, where an error says that the entry's extra is not there; "" for other errors."""
     if not (entry.extras and isinstance(error, ModuleNotFoundError)):
