@@ -20,9 +20,9 @@ COMMANDS = "grader.commands"
 STUDENTS = f"{COMMANDS}.students"
 HEADINGS = {
     STUDENTS: N_("For students"),
-    f"{COMMANDS}.instructors": "For instructors",
-    f"{COMMANDS}.authors": "For authors",
-    COMMANDS: "Of other packages",
+    f"{COMMANDS}.instructors": N_("For instructors"),
+    f"{COMMANDS}.authors": N_("For authors"),
+    COMMANDS: N_("From other packages"),
 }
 """What commands are listed under, by the door that they stand at; others are not listed. Students'
 commands work in a student's copy; in one the others of the kit are not listed."""

@@ -1,6 +1,6 @@
 """Views of a submission: those of some exercises, and of what was just solved."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 
 from grader.core.errors import CourseError
@@ -41,37 +41,20 @@ def own_text(views: Views) -> Text | None:
     return views.example.text() if views.example is not None else None
 
 
-def shown_when_solved(
-    grader: SubmissionGrader,
-    submission: Submission,
-    session: Session,
-    result: Result,
-    before: Collection[str] = (),
+def shown_solved(
+    grader: SubmissionGrader, submission: Submission, session: Session, result: Result
 ) -> tuple[ViewResult, ...]:
-    """The views of the last exercise that is solved and was not before.
+    """The views of all exercises that are solved, for a page.
 
     Args:
         grader: what it was graded with.
         submission: what was graded.
         session: the conversation with the process that runs it.
         result: how it was graded.
-        before: the ids of the exercises that were solved before.
 
     Returns:
         None of a course whose views are wrong: `grader show` and `grader validate` say how.
     """
-    solved = [e.id for e in result.exercises if e.is_solved and e.id not in before]
-    with suppress(CourseError):
-        views = load_views(grader.environment.course, solved)
-        last = views.views[-1].exercise.id if views.views else ""
-        return run_views(grader, submission, session, views.of([last]), own_text(views))
-    return ()
-
-
-def shown_solved(
-    grader: SubmissionGrader, submission: Submission, session: Session, result: Result
-) -> tuple[ViewResult, ...]:
-    """The views of all exercises that are solved, for a page; see `shown_when_solved`."""
     with suppress(CourseError):
         views = load_views(
             grader.environment.course, [e.id for e in result.exercises if e.is_solved]

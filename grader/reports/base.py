@@ -42,7 +42,7 @@ class CheckedWork:
         environment: the platform's variables.
         now: when, with its zone.
         protection: how the repository compares with its list of protected files.
-        views: of what is solved, for a page.
+        views: makes those of what is solved, for a page.
     """
 
     course: Course
@@ -51,7 +51,7 @@ class CheckedWork:
     environment: Mapping[str, str]
     now: datetime
     protection: Protection | None = None
-    views: tuple[ViewResult, ...] = ()
+    views: Callable[[], tuple[ViewResult, ...]] = tuple
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,8 +188,8 @@ def test_a_worker_with_another_course_is_refused(cluster, folder, students, tmp_
 @pytest.mark.proof
 def test_an_address_without_a_scheduler_is_refused(folder, students, tmp_path, monkeypatch):
     """With the command that starts one."""
-    from grader.extras import cluster as clusters
     from grader.core.errors import UsageError
+    from grader.extras import cluster as clusters
 
     monkeypatch.setattr(clusters, "START_SECONDS", 1)
     with pytest.raises(UsageError) as refused:

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 from msgspec import structs
-from rich.console import Console
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from grader.cli.help import SpokenCommand
-from grader.cli.pictures import render_maps
+from grader.cli.pictures import Maps
 from grader.cli.shared import FILE, ExitCode, course_option, echo, format_option
 from grader.cli.view import broken, console, indented
 from grader.core.errors import UsageError
@@ -24,6 +24,7 @@ from grader.core.views import ViewResult
 from grader.course.course import Course
 from grader.judging.view_words import NOT_SOLVED, look_words, setting_words
 from grader.progress.progress import Progress, read_progress
+from grader.progress.solved import Shown, Solved
 from grader.progress.store import Memory
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _print(results: tuple[ViewResult, ...]) -> None:
     for place, result in enumerate(results):
         if place:
             out.print()
-        print_view(out, result)
+        out.print(Group(*view_lines(result)), soft_wrap=True)
 
 
 def _results(course: Course, target: str, words: str | None) -> tuple[ViewResult, ...]:
@@ -143,49 +144,55 @@ def _asked_text(views: "Views", chosen: tuple["ExerciseView", ...], words: str) 
     return views.example.text(words)
 
 
-def print_view(out: Console, result: ViewResult, *, is_whole: bool = True) -> None:
-    """Show a view.
+def view_lines(result: ViewResult, *, is_whole: bool = True) -> Iterator[RenderableType]:
+    """A view, line by line.
 
     Args:
-        out: where to.
         result: the view.
         is_whole: whether to show it for several settings of what can be moved, not for one alone.
     """
-    out.print(broken(Text.assemble((result.title, "bold"), (f"  {result.exercise}", "dim"))))
+    yield broken(Text.assemble((result.title, "bold"), (f"  {result.exercise}", "dim")))
     for note in result.notes:
-        out.print(indented(Text(note, style="dim"), 2))
+        yield indented(Text(note, style="dim"), 2)
     if result.problem:
         for sentence in result.problem.splitlines():
-            out.print(indented(Text(sentence, style="yellow"), 2))
+            yield indented(Text(sentence, style="yellow"), 2)
         return
     if not result.is_solved:
-        out.print(indented(Text(_(NOT_SOLVED), style="yellow"), 2))
+        yield indented(Text(_(NOT_SOLVED), style="yellow"), 2)
     for state in _shown(result) if is_whole else [result.first]:
         if result.sliders:
-            out.print(indented(Text(setting_words(result, state), style="bold"), 2))
-        for line in render_maps(result, state, out, 2):
-            out.print(Text("  ").append_text(line), soft_wrap=True)
+            yield indented(Text(setting_words(result, state), style="bold"), 2)
+        yield Maps(result, state, 2)
     for words in (look_words(result), result.ask):
-        out.print(indented(Text(words), 2))
+        yield indented(Text(words), 2)
 
 
-def print_new_views(out: Console, course: Course, results: Sequence[ViewResult]) -> None:
-    """Show the views of an exercise that was just solved, and how to see more of it.
+def after(solved: Solved) -> Iterator[Shown]:
+    """The views of the last exercise that was just solved, and how to see more of it."""
+    from grader.judging.shown_views import own_text, run_views
+    from grader.judging.views import load_views
 
-    Args:
-        out: where to.
-        course: the course.
-        results: the views; nothing is shown where there are none.
-    """
+    views = load_views(solved.course, [exercise.id for exercise in solved.exercises])
+    last = views.views[-1].exercise.id if views.views else ""
+    run = solved.grader, solved.submission, solved.session
+    results = run_views(*run, views.of([last]), own_text(views))
+    if not results:
+        return
+    lines: list[RenderableType] = []
     for result in results:
-        out.print()
-        print_view(out, result, is_whole=False)
-    if results:
-        more = _("More of it: {command}.")
-        if any(result.is_about_text for result in results):
-            more = _('More of it: {command}; with `--text "…"` it is about words of your own.')
-        command = _command(course, results[0].exercise)
-        out.print(indented(Text(more.format(command=command), style="dim"), 2))
+        lines += ["", *view_lines(result, is_whole=False)]
+    if solved.place == "notebook":
+        from grader.reports.html.pages import views as page
+
+        yield Shown(Group(*lines), page(results))
+        return
+    more = _("More of it: {command}.")
+    if any(result.is_about_text for result in results):
+        more = _('More of it: {command}; with `--text "…"` it is about words of your own.')
+    name = shlex.quote(solved.course.name_of(solved.course.exercises[last]))
+    words = more.format(command=f"`grader show {name}`")
+    yield Shown(Group(*lines, indented(Text(words, style="dim"), 2)))
 
 
 def _shown(result: ViewResult) -> Sequence[int]:
@@ -194,8 +201,3 @@ def _shown(result: ViewResult) -> Sequence[int]:
     if sum(map(len, result.states)) <= MOST_MAPS:
         return range(count)
     return sorted({0, result.first, count - 1})
-
-
-def _command(course: Course, id_: str) -> str:
-    """What shows an exercise's views."""
-    return f"`grader show {shlex.quote(course.name_of(course.exercises[id_]))}`"

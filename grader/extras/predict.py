@@ -1,20 +1,24 @@
 """`grader predict`: what a student says before an exercise, and what their code says after it."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.text import Text
 
 from grader.cli.help import SpokenCommand
 from grader.cli.hint import COLUMNS, hint_name
 from grader.cli.shared import course_option, echo
-from grader.core.errors import UsageError
+from grader.core.errors import GraderError, UsageError
 from grader.core.language import _, bracketed, listed
 from grader.core.text import filled
 from grader.course.course import Course, Exercise
 from grader.course.predicted import predicted, predicted_ids
-from grader.progress.progress import read_progress
+from grader.progress.progress import Progress, read_progress
+from grader.progress.solved import Shown, Solved
 from grader.progress.store import Memory
 
 if TYPE_CHECKING:
@@ -23,6 +27,9 @@ if TYPE_CHECKING:
     from grader.sessions.base import Session
     from grader.submissions.submission import Submission
     from grader.testing.predictions import Prediction
+
+Answers = dict[str, "tuple[Prediction, CodeAnswer | str]"]
+"""By exercise, its prediction with what the code says, or why it says nothing."""
 
 
 @click.command(cls=SpokenCommand)
@@ -44,8 +51,7 @@ def predict(course: Course, target: str, numbers: tuple[int, ...]) -> None:
     your own code says and why.
     """
     exercises = _chosen(course, target)
-    from grader.judging.views import load_predictions  # both import torch
-    from grader.progress.predictions import answers_now
+    from grader.judging.views import load_predictions  # imports torch
 
     predictions = load_predictions(course, exercises)
     given = _given(predictions, numbers)
@@ -182,51 +188,130 @@ def waiting_text(course: Course, exercise: Exercise, prediction: "Prediction", n
     return f"{chosen_text(course, prediction, number)}\n{waits}"
 
 
-def predicted_lines(
-    grader: "SubmissionGrader",
-    submission: "Submission",
-    session: "Session",
-    solved: Iterable[Exercise],
-) -> list[str]:
+def after(solved: Solved) -> Iterator[Shown]:
     """What was predicted for exercises that were just solved, and what the code says.
 
-    Args:
-        grader: what they were checked with.
-        submission: the work.
-        session: that it runs in.
-        solved: the exercises.
+    `grader watch` says how to ask for that.
     """
-    course = grader.environment.course
-    numbers = Memory(course.root).predictions()
-    chosen = [exercise for exercise in solved if exercise.id in numbers]
-    if not chosen:
-        return []
-    from grader.progress.predictions import answers  # imports torch
+    course = solved.course
+    numbers = _in_notebook if solved.place == "notebook" else Memory(course.root).predictions()
+    chosen = [exercise for exercise in solved.exercises if exercise.id in numbers]
+    if solved.place == "watch":
+        sentence = _("Were you right? `grader predict {name}`")
+        for exercise in (one for one in chosen if one.name in _predicted(course, one)):
+            yield Shown(Text(sentence.format(name=hint_name(course, exercise.id)), "dim"))
+        return
+    found = answers(solved.grader, solved.submission, solved.session, chosen) if chosen else {}
+    for id_, (prediction, answer) in found.items():
+        if is_choice(prediction, numbers[id_]):
+            text = answer_text(course, prediction, numbers[id_], answer)
+            head = "" if solved.place == "notebook" else f"{id_}\n"
+            yield Shown(Text(f"{head}{text}"))
 
-    found = answers(grader, submission, session, chosen)
-    return [
-        f"{id_}\n{answer_text(course, prediction, numbers[id_], answer)}"
-        for id_, (prediction, answer) in found.items()
-        if is_choice(prediction, numbers[id_])
-    ]
 
-
-def prediction_line(course: Course, exercise: Exercise) -> str:
+def before(course: Course, exercise: Exercise) -> str:
     """What asks for a prediction that was not made yet; "" where there is none, or it was made."""
-    is_open = exercise.name in predicted(course, course.by_id[exercise.assignment])
-    if not is_open or exercise.id in Memory(course.root).predictions():
+    is_made = exercise.id in Memory(course.root).predictions()
+    if is_made or exercise.name not in _predicted(course, exercise):
         return ""
     sentence = _("Before you write it: `grader predict {name}` asks what you expect.")
     return sentence.format(name=hint_name(course, exercise.id))
 
 
-def compare_line(course: Course, exercise: Exercise) -> str:
-    """What compares the prediction for a solved exercise with the code; "" where none was made."""
-    is_there = exercise.name in predicted(course, course.by_id[exercise.assignment])
-    if not is_there or exercise.id not in Memory(course.root).predictions():
-        return ""
-    sentence = _("Were you right? `grader predict {name}`")
-    return sentence.format(name=hint_name(course, exercise.id))
+def _predicted(course: Course, exercise: Exercise) -> tuple[str, ...]:
+    return predicted(course, course.by_id[exercise.assignment])
+
+
+_in_notebook: dict[str, int] = {}
+"""The numbers of the choices that were predicted in this kernel, by exercise."""
+
+
+def cell(exercise_id: str, answer: int | None = None) -> None:
+    """Ask what the student expects of an exercise, or remember the number of their choice.
+
+    Args:
+        exercise_id: the full id.
+        answer: the number of a choice; None where nothing is chosen yet.
+    """
+    from grader import notebook
+    from grader.judging.views import load_predictions
+
+    try:
+        course = notebook.course_here(Path.cwd())
+        (exercise,) = course.select((exercise_id,)).values()
+        prediction = load_predictions(course, [exercise.id]).get(exercise.id)
+        if prediction is None:
+            sentence = _("There is no prediction for {target}.")
+            raise UsageError(sentence.format(target=exercise.id))
+        _in_notebook.pop(exercise.id, None)
+        if answer is not None and is_choice(prediction, answer):
+            _in_notebook[exercise.id] = answer
+            echo(chosen_text(course, prediction, answer))
+            sentence = _("Your code answers below, once {name} is solved.")
+            echo(f"  {sentence.format(name=exercise.name)}")
+            return
+        echo(question_text(course, exercise, prediction))
+        sentence = _("Write the number of your choice for None above, and run this cell again.")
+        if answer is not None:
+            sentence = _("{answer!r} is none of the numbers above: choose one of them.")
+        echo(f"\n{sentence.format(answer=answer)}")
+    except GraderError as error:
+        echo(str(error))
+
+
+def answers(
+    grader: "SubmissionGrader",
+    submission: "Submission",
+    session: "Session",
+    exercises: Iterable[Exercise],
+) -> Answers:
+    """What a submission says to the predictions of some exercises.
+
+    Args:
+        grader: what it is checked with.
+        submission: the work.
+        session: that it runs in.
+        exercises: those that it solves.
+
+    Raises:
+        CourseError: when a file of predictions has a problem.
+    """
+    from grader.judging.views import answered, load_predictions  # imports torch
+    from grader.testing.lookup import SubmissionHandle
+
+    course, wanted = grader.environment.course, {exercise.id: exercise for exercise in exercises}
+    handle = SubmissionHandle(submission, session, course.limits, course.assignments)
+    return {
+        id_: (one, answered(grader.environment, handle, wanted[id_], one))
+        for id_, one in load_predictions(course, wanted).items()
+    }
+
+
+def answers_now(now: Progress, exercises: Iterable[Exercise]) -> Answers:
+    """The same for the work as it is, for those of these exercises that are solved.
+
+    What was solved when it was last checked, and has changed since, is checked again.
+    """
+    from grader.judging.submission_grader import visible_grader  # imports torch
+    from grader.progress.live_checks import checked
+    from grader.sessions.child import ChildSession
+    from grader.sessions.launchers import early_launcher
+
+    course, chosen = now.course, list(exercises)
+    remembered = Memory(course.root).results()
+    were = [e for e in chosen if e.id in remembered and remembered[e.id].exercise.is_solved]
+    changed = now.unknown(were)
+    if changed:
+        now = checked(now, changed)
+    solved = {one.id: one for one in chosen if now.is_solved(one)}
+    if not solved:
+        return {}
+    work, limits = now.submission, course.limits
+    with (
+        closing(ChildSession(early_launcher(), work, limits, owns_launcher=True)) as session,
+        closing(visible_grader(course, exercises=solved)) as grader,
+    ):
+        return answers(grader, work, session, solved.values())
 
 
 def _indented(*sentences: str) -> str:

@@ -1,13 +1,15 @@
 """Tests of `grader predict`: asked before, answered by the student's own code after."""
 
 import shutil
+from types import SimpleNamespace
 
 import click
 import pytest
 from predictions import PATH, PREDICTION
 
-from grader.cli import predict
-from grader.course.course import load_course
+from grader.course.course import Course, Exercise, load_course
+from grader.extras import predict
+from grader.progress.solved import Solved, what_precedes
 from grader.progress.store import Memory
 
 pytestmark = pytest.mark.slow
@@ -113,8 +115,15 @@ def test_what_comes_next_leads_to_a_prediction_and_back(predicting):
     course = load_course(predicting)
     one, other = (course.exercises[id_] for id_ in ("01_scores/scores", "02_mixture/weights"))
     before = "Before you write it: `grader predict scores` asks what you expect."
-    assert [predict.prediction_line(course, each) for each in (one, other)] == [before, ""]
-    assert predict.compare_line(course, one) == ""
+    assert [what_precedes(course, each) for each in (one, other)] == [[before], []]
+    assert said_by_watch(course, one) == []
     Memory(predicting).remember_prediction(one.id, 1)
-    assert predict.prediction_line(course, one) == ""
-    assert predict.compare_line(course, one) == "Were you right? `grader predict scores`"
+    assert what_precedes(course, one) == []
+    assert said_by_watch(course, one) == ["Were you right? `grader predict scores`"]
+
+
+def said_by_watch(course: Course, exercise: Exercise) -> list[str]:
+    """What `grader watch` says of an exercise that was just solved."""
+    checked = SimpleNamespace(environment=SimpleNamespace(course=course))
+    solved = Solved(checked, None, None, [exercise], "watch")
+    return [str(shown.text) for shown in predict.after(solved)]
