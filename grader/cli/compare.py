@@ -19,12 +19,12 @@ from grader.classes.records import Records, earlier_options, open_records
 from grader.classes.store import ANONYMOUS, Store
 from grader.cli.shared import ANYTHING, FOLDER, ExitCode, format_option
 from grader.cli.view import console
+from grader.core.doors import entries, load
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
 from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
 from grader.intake.folders import STORE
-from grader.reports.items import stability_table
 
 MOST_ROWS = 100
 """Of more students than these a terminal shows the first."""
@@ -68,6 +68,7 @@ def compare(
     with _runs(old, new, submissions, class_options) as (before, after):
         comparison = compare_runs(before, after)
         if items is not None:
+            stability_table = load(entries("grader.reports.compare")["items"])
             write_whole(items, stability_table([*before.results()], [*after.results()]))
     if page is not None:
         from grader.reports.html.pages import comparison_page

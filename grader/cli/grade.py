@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from grader.classes.cluster import grade_on_cluster
 from grader.classes.decisions_file import class_decisions
 from grader.classes.policies import Policy
 from grader.classes.process_pool import grade_locally
@@ -44,8 +43,8 @@ from grader.cli.shared import (
     ended_like_ctrl_c,
 )
 from grader.cli.view import console
+from grader.core.doors import entries, load, of_address
 from grader.core.errors import UsageError
-from grader.core.kit import installing
 from grader.core.text import escaped
 from grader.course.course import Course
 from grader.intake.anonymous import anonymous as numbered
@@ -53,10 +52,7 @@ from grader.intake.anonymous import read_keys
 from grader.intake.folders import STORE
 from grader.intake.read import IntakeResult, read_submissions
 from grader.intake.times import with_times
-from grader.reports.base import GradedClass
-from grader.reports.registry import GRADE_REPORTS, graded
-
-GRADEBOOK_FOLDER = "nbgrader"
+from grader.reports.base import OF_GRADE, GradedClass, graded
 
 
 @click.command()
@@ -113,7 +109,7 @@ GRADEBOOK_FOLDER = "nbgrader"
 @click.option(
     "--report",
     "reports",
-    type=click.Choice(GRADE_REPORTS),
+    type=click.Choice([*entries(OF_GRADE)]),
     multiple=True,
     help="Also report in a platform's own form, in DIR/reports/NAME/; scores.csv is always there.",
 )
@@ -353,23 +349,18 @@ def _assignment_ids(course: Course, named: tuple[str, ...]) -> tuple[str, ...]:
 def _scheduler(address: str | None, jobs: int) -> Grade:
     """Where students are graded: on a cluster, in worker processes, or in this process."""
     if address is not None:
-        return partial(grade_on_cluster, address=address, jobs=jobs, pack=handed_in_as_data)
+        cluster = load(of_address("grader.schedulers", address, "dask"))
+        return partial(cluster, address=address, jobs=jobs, pack=handed_in_as_data)
     return grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
 
 
-# nbgrader's gradebook; nbgrader itself is imported only here.
+GRADEBOOKS = "grader.gradebooks"
 
 
 def _prepare_gradebook(course: Course, address: str, out: Path) -> None:
     """Open the gradebook and give it the course's structure, before anybody is graded."""
-    try:
-        from grader.gradebook.fill import prepare_gradebook
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"A gradebook needs nbgrader, and {error.name} is not installed. "
-            f"Run: {installing('instructor')}."
-        ) from error
-    for note in prepare_gradebook(course, address, out / GRADEBOOK_FOLDER):
+    entry = of_address(GRADEBOOKS, address, "nbgrader")
+    for note in load(entry).prepare(course, address, out / entry.name):
         print_line(console(), note, "yellow")
 
 
@@ -377,25 +368,19 @@ def _fill_gradebook(
     course: Course,
     intake: IntakeResult,
     rows: Sequence[Row],
-    gradebook: str,
+    address: str,
     out: Path,
     screen: Console,
 ) -> bool:
     """Write the class into the gradebook; whether everybody is in it."""
-    from grader.gradebook.fill import fill_gradebook
-
-    folder = out / GRADEBOOK_FOLDER
+    entry = of_address(GRADEBOOKS, address, "nbgrader")
     graded_now = {student.id for student in intake.students}
     results = row_results(out, [row for row in rows if row.student in graded_now])
     times = {row.student: row.submitted_at for row in rows}
-    filled = fill_gradebook(
-        course, intake.students, results, gradebook, folder, intake.roster, times
+    filled = load(entry).fill(
+        course, intake.students, results, address, out / entry.name, intake.roster, times
     )
-    print_line(
-        screen,
-        f"nbgrader's gradebook has {filled.students} students. Its form grader opens in "
-        f"{folder}: run `jupyter lab` there, then choose Nbgrader, Formgrader.",
-    )
+    print_line(screen, filled.note)
     for student, why in filled.failed.items():
         print_line(screen, f"NOT IN THE GRADEBOOK: {student}: {why}")
     return not filled.failed

@@ -13,9 +13,10 @@ from functools import cache
 from itertools import chain, count
 from pathlib import Path
 
+from grader.core.doors import entries, load
 from grader.core.errors import UsageError
 from grader.course.course import Course
-from grader.intake.attempts import Attempt, exchanged, stamped
+from grader.intake.attempts import Attempt, stamped
 from grader.intake.folders import Student, read_class
 from grader.intake.history import with_commit_times, with_history
 from grader.intake.platform_zips import (
@@ -126,23 +127,41 @@ def _read(
             f"{submissions} holds no cloned repositories, whose commits --history reads. Give the "
             "folder with one clone per student, <assignment>-<login>/ or <name>-<login>/."
         )
+    for entry in entries("grader.intakes").values():
+        intake: IntakeResult | None = load(entry)(course, submissions, scratch, enrolled)
+        if intake is not None:
+            return intake
     if submissions.is_file() and submissions.suffix.lower() == ".zip":
         return _from_archive(course, submissions, scratch(), enrolled)
     known = {one.student: one for one in enrolled}
-    if collected := exchanged(course, submissions, scratch):
-        attempts, refused, left_out = collected
-        work = {name: mine[-1].path for name, mine in attempts.items()}
-        students = [
-            replace(s, attempts=attempts.get(s.id, ())) for s in _students(work, known, refused)
-        ]
-        strangers = _strangers((*attempts, *refused), known)
-        return IntakeResult(students, known, (*left_out, *strangers))
     students = read_class(submissions, course.by_id, enrolled)
     is_one = bool(students) and students[0].path in (submissions, submissions.resolve())
     students, beside = _with_attempts(course, students, scratch)
     strangers = _strangers((student.id for student in students), known)
     notes = (*strangers, *beside, *_dotted(submissions))
     return IntakeResult(students, known, notes, is_whole=not is_one)
+
+
+def with_roster(
+    attempts: Mapping[str, tuple[Attempt, ...]],
+    refused: Mapping[str, str],
+    notes: Iterable[str],
+    enrolled: Sequence[Enrolled],
+) -> IntakeResult:
+    """A class whose attempts were read.
+
+    Args:
+        attempts: each student's, by name.
+        refused: whose work cannot be read, and why.
+        notes: for the instructor.
+        enrolled: who is on the roster, which may be empty.
+    """
+    known = {one.student: one for one in enrolled}
+    work = {name: own[-1].path for name, own in attempts.items()}
+    students = [
+        replace(s, attempts=attempts.get(s.id, ())) for s in _students(work, known, refused)
+    ]
+    return IntakeResult(students, known, (*notes, *_strangers((*attempts, *refused), known)))
 
 
 def _from_repositories(

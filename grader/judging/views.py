@@ -326,41 +326,23 @@ def run_views(
     return tuple(map(ViewRun(grader.environment, handle, text).run, views))
 
 
-def shown_when_solved(
-    grader: SubmissionGrader,
-    submission: Submission,
-    session: Session,
-    result: Result,
-    before: Collection[str] = (),
+def shown_solved(
+    grader: SubmissionGrader, submission: Submission, session: Session, result: Result
 ) -> tuple[ViewResult, ...]:
-    """The views of the last exercise that is solved and was not before.
+    """The views of all exercises that are solved, for a page.
 
     Args:
         grader: what it was graded with.
         submission: what was graded.
         session: the conversation with the process that runs it.
         result: how it was graded.
-        before: the ids of the exercises that were solved before.
 
     Returns:
         None of a course whose views are wrong: `grader show` and `grader validate` say how.
     """
-    views = _of_solved(grader.environment.course, result, before)
-    last = views.of([one.exercise.id for one in views.views[-1:]])
-    return run_views(grader, submission, session, last, views.own_text)
-
-
-def shown_solved(
-    grader: SubmissionGrader, submission: Submission, session: Session, result: Result
-) -> tuple[ViewResult, ...]:
-    """The views of all exercises that are solved, for a page; see `shown_when_solved`."""
-    views = _of_solved(grader.environment.course, result)
-    return run_views(grader, submission, session, views.views, views.own_text)
-
-
-def _of_solved(course: Course, result: Result, before: Collection[str] = ()) -> Views:
-    solved = [e.id for e in result.exercises if e.is_solved and e.id not in before]
+    solved = [exercise.id for exercise in result.exercises if exercise.is_solved]
     try:
-        return load_views(course, solved)
+        views = load_views(grader.environment.course, solved)
     except CourseError:
-        return Views(course)
+        return ()
+    return run_views(grader, submission, session, views.views, views.own_text)

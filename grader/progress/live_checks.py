@@ -7,14 +7,13 @@ stop them when the work has changed.
 import socket
 import sys
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from grader.core.errors import GraderError
 from grader.core.language import _
 from grader.core.records import Result
-from grader.core.views import ViewResult
 from grader.course.course import Course, Exercise, Limits
 from grader.judging.submission_grader import (
     VISIBLE_CHECKS,
@@ -23,8 +22,8 @@ from grader.judging.submission_grader import (
     grade,
     visible_grader,
 )
-from grader.judging.views import shown_when_solved
 from grader.progress.progress import Progress, remember
+from grader.progress.solved import Shown, Solved, what_follows
 from grader.sandbox.stream import Raw
 from grader.sessions.base import OwnFrame
 from grader.sessions.child import ChildSession
@@ -122,7 +121,7 @@ class Verdict:
     Args:
         run: the number of the run it belongs to.
         result: of the checks; None when the grader itself failed.
-        views: of the exercise that was just solved.
+        follows: by exercise that was just solved, what there is to show of it.
         fault: why it failed.
         is_last: whether the run is over.
     """
@@ -131,7 +130,7 @@ class Verdict:
     result: Result | None
     fault: str = ""
     is_last: bool = False
-    views: tuple[ViewResult, ...] = ()
+    follows: Mapping[str, list[Shown]] = field(default_factory=dict)
 
 
 @dataclass
@@ -158,7 +157,7 @@ class LiveChecker:
         Args:
             submission: the work.
             batches: the exercises.
-            solved: the ids of those that were solved before, whose views are not shown again.
+            solved: the ids of those that were solved before, after which nothing follows.
         """
         self.stop()
         self.run += 1
@@ -214,8 +213,13 @@ class LiveChecker:
                     raise Stopped
                 scope = Scope({exercise.id: exercise for exercise in batch}, VISIBLE_CHECKS)
                 result = grade(grader, submission, session, scope)
-                views = shown_when_solved(grader, submission, session, result, solved)
-                self.report(Verdict(run, result, is_last=position == len(batches), views=views))
+                new = [e.id for e in result.exercises if e.is_solved and e.id not in solved]
+                ran = grader, submission, session
+                follows = {
+                    id_: what_follows(Solved(*ran, [self.course.exercises[id_]], "watch"))
+                    for id_ in new
+                }
+                self.report(Verdict(run, result, "", position == len(batches), follows))
 
 
 def checked(now: Progress, exercises: Sequence[Exercise]) -> Progress:

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from math import atanh, sqrt, tanh
-from statistics import median
+from statistics import StatisticsError, correlation, median
 
 from msgspec.structs import replace
 
@@ -23,7 +24,6 @@ from grader.core.records import (
 )
 from grader.course.course import Course
 from grader.judging.outcomes import ExerciseStatus, exercise_status
-from grader.reports.items import correlated, rest_share
 
 TEACH_AGAIN = Fraction(1, 5)
 """From this share of a class on, a mistake is to be taught again."""
@@ -233,6 +233,30 @@ def _insight(
         interval=interval,
         separation=_separation(solved, number, interval) if tried else Separation.UNTRIED,
     )
+
+
+def points_in(exercises: Iterable[ExerciseResult]) -> float:
+    """The points of some exercises."""
+    return sum(float(exercise.score or 0) for exercise in exercises)
+
+
+def rest_share(part: AssignmentResult, exercise: str) -> float:
+    """The share of the points in an assignment's other exercises; 0 where these are worth none.
+
+    Args:
+        part: the assignment, with exercises that count.
+        exercise: the id of the one that is left out.
+    """
+    others = [one for one in part.exercises if one.id != exercise]
+    most = sum(one.max_score for one in others)
+    return points_in(others) / most if most else 0.0
+
+
+def correlated(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """The correlation; None for too few, or where all are alike."""
+    with suppress(StatisticsError):
+        return correlation(one, other)
+    return None
 
 
 def _interval(number: float, count: int) -> tuple[float, float] | None:

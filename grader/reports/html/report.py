@@ -18,7 +18,7 @@ def check(run: CheckedWork) -> Checked:
     from grader.reports.html.pages import student_page
 
     said = _("Your page: {file}").format(file=OWN_PAGE)
-    page = student_page(run.result, run.course, views=run.views)
+    page = student_page(run.result, run.course, views=run.views())
     return Checked((OutputFile(OWN_PAGE, page),), (said,))
 
 

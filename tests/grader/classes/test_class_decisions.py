@@ -20,8 +20,7 @@ from grader.classes.decisions import (
     LateDays,
     Override,
 )
-from grader.reports.base import GradedClass
-from grader.reports.registry import graded
+from grader.reports.base import GradedClass, graded
 from tests.grader.classes.conftest import STUDENTS, Killed
 
 SCORES = "01_scores/scores"

@@ -38,8 +38,8 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
+from grader.extras.items import stability_table
 from grader.reports.html.pages import comparison_page
-from grader.reports.items import stability_table
 from tests.grader.classes.conftest import STUDENTS
 
 DUE = datetime(2027, 2, 1, tzinfo=UTC)
