@@ -187,7 +187,7 @@ def test_edits_of_the_same_text_collide(one, other):
     assert edited(TEXT, edit(other, "b"), edit(one, "a")) is None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_edits_are_made_where_they_belong_or_not_at_all(data):
     """As if each were made on its own piece of the text."""
