@@ -48,7 +48,7 @@ from grader.judging.submission_grader import (
     visible_grader,
 )
 from grader.judging.views import load_predictions
-from grader.progress.other_ways import styles_of
+from grader.progress.next_hint import styles_of
 from grader.progress.predictions import answers
 from grader.sandbox.failures import stub_exercise
 from grader.sandbox.loader import Loader

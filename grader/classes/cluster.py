@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.classes.run_settings import RunSettings
+from grader.classes.store import RunSettings
 from grader.classes.workers import kept_worker
 from grader.core.errors import UsageError
 from grader.core.kit import installing

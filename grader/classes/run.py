@@ -15,14 +15,13 @@ from secrets import randbits
 from typing import Protocol
 
 from grader.classes.arrive import Arrival, Conditions, Reader, changed_conditions
+from grader.classes.deciding import Policy
 from grader.classes.decisions import NONE, Decisions, Personal
 from grader.classes.outcomes import AssignmentOutcome, Words, failed, not_handed_in, outcomes_of
-from grader.classes.policies import Policy
 from grader.classes.records import Files, Records, feedback_path, record_path
 from grader.classes.rows import ClassResult, Coverage, Row, row_of, write_class
-from grader.classes.run_settings import RunSettings
 from grader.classes.score import HandedIn, Scorer, StudentInputs
-from grader.classes.store import RunOptions, Standing, Store, Use, Uses
+from grader.classes.store import RunOptions, RunSettings, Standing, Store, Use, Uses
 from grader.classes.workers import new_worker
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile

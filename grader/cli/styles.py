@@ -11,7 +11,7 @@ from grader.core.language import _, listed
 from grader.core.text import filled
 from grader.course.course import Course, Exercise
 from grader.course.styles import Style
-from grader.progress.other_ways import is_solved_now, styles_of
+from grader.progress.next_hint import is_solved_now, styles_of
 
 
 @click.command(cls=SpokenCommand)

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from grader.course.course import Course
-from grader.submissions.faults import FAULTS, in_words
+from grader.submissions.faults import each
 from grader.submissions.file_names import FORMS, TIMESTAMP, copy_code, plain_name
 from grader.submissions.moments import BY_FOLDER, Moment, parsed
 
@@ -145,13 +145,9 @@ def exchanged(course: Course, folder: Path, scratch: Callable[[], Path]) -> Exch
             notes.append(f"{path.name} was left out: its name tells no {what}.")
         else:
             by_student[match["student"]].append(Arrived(Moment(at), path, {id_: path}))
-    attempts: dict[str, tuple[Attempt, ...]] = {}
-    refused: dict[str, str] = {}
-    for student, arrived in by_student.items():
-        try:
-            attempts[student] = attempts_of(arrived, partial(_place, scratch, student))
-        except FAULTS as error:
-            refused[student] = in_words(error)
+    attempts, refused = each(
+        by_student, lambda student, arrived: attempts_of(arrived, partial(_place, scratch, student))
+    )
     return attempts, refused, notes
 
 

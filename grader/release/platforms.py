@@ -15,8 +15,8 @@ from functools import partial
 
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE, KIT, N_, OWN_TRANSLATIONS, translate
+from grader.course.check_helpers import predicted
 from grader.course.course import CHECKS, MANIFEST, PICTURE, SOLUTIONS, WORK, Assignment, Course
-from grader.course.predicted import predicted
 from grader.release.pictures import shown_picture
 from grader.release.solution_cells import Solution, read_solution
 from grader.release.stubs import notebook_text, translated

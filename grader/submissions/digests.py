@@ -41,8 +41,8 @@ from grader.submissions.file_names import (
 from grader.submissions.moments import handed_in_at
 from grader.submissions.notebooks import MAX_CODE_CHARACTERS
 from grader.submissions.payload import MOST_IN_ALL
-from grader.submissions.reading_room import MOST_CODE
 from grader.submissions.source_file import SourceFile, has_own, has_stub, most_bytes, source_of
+from grader.submissions.submission import MOST_CODE
 
 SIZE = 16
 """Bytes of a digest."""

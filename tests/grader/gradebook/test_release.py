@@ -9,8 +9,8 @@ import nbformat
 import pytest
 
 from grader.core.errors import UsageError
+from grader.course.check_helpers import predicted
 from grader.course.course import Course, load_course
-from grader.course.predicted import predicted
 from grader.release.clearing import ClearOurSolutions
 from grader.release.platforms import course_id, manifest, nbgrader_files, source_notebook
 from grader.release.solution_cells import read_solution
