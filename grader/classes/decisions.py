@@ -1,34 +1,30 @@
-"""What instructors decide about students in the course of a term, and what that means for each.
+"""`decisions.toml`: what instructors decide about students in the course of a term, and what it means.
 
-The records are those of `decisions.toml`: their fields are its keys, and hold ids once it is read.
+The records are those of the file: their fields are its keys, and hold ids once it is read. It is read
+once, so that every mistake in it is reported with its place.
 """
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Annotated, ClassVar, TypeVar
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar
 
-from msgspec import Meta
-
+from grader.classes.records import FORMER, records_in
+from grader.core.errors import UsageError
+from grader.core.records import Visibility
 from grader.course.course import Course
-from grader.course.toml_table import MOST, Moment, Text, whole
+from grader.course.toml_table import MOST, Moment, Text, TomlFile, did_you_mean, needed, whole
+from grader.intake.read import IntakeResult
 
 MOST_DAYS = 366
 Entry = TypeVar("Entry", "Extension", "Exemption", "Override")
-Hundredths = Annotated[
-    float,
-    Meta(
-        ge=0,
-        le=MOST,
-        description=f"a number from 0 to {MOST} with at most two decimals, like 2.25,",
-    ),
-]
-Some = Annotated[
-    tuple[Text, ...], Meta(min_length=1, description="at least one exercise or assignment")
-]
-Several = Annotated[
-    tuple[Text, ...], Meta(min_length=2, description="a list of two students or more")
-]
+POINTS = f"a number from 0 to {MOST} with at most two decimals, like 2.25,"
+Hundredths = Annotated[float, needed(POINTS, ge=0, le=MOST)]
+Some = Annotated[tuple[Text, ...], needed("at least one exercise or assignment", min_length=1)]
+Several = Annotated[tuple[Text, ...], needed("a list of two students or more", min_length=2)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,3 +254,218 @@ def _extended(due: datetime, extensions: Iterable[Extension]) -> datetime:
 
 
 NONE = Decisions()
+
+
+DECISIONS = "decisions.toml"
+
+Weights = Callable[[str], dict[str, int]]
+"""The weights of an exercise's checks, by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What decisions may name besides the course.
+
+    Args:
+        students: everybody who was ever in the class.
+        labels: those of the roster; None where there is no roster.
+        is_everybody: whether other students cannot be meant.
+        weights: of an exercise's checks.
+    """
+
+    students: Collection[str]
+    labels: Collection[str] | None
+    is_everybody: bool
+    weights: Weights
+
+
+def read_decisions(path: Path, course: Course, known: Known) -> Decisions:
+    """What a file says.
+
+    Args:
+        path: the file.
+        course: whose assignments and exercises it names.
+        known: what else it may name.
+
+    Raises:
+        CourseError: with every problem found, each with its key path.
+    """
+    file = TomlFile(path)
+    decisions = _Resolver(course, known, file).resolved(file.read(Decisions))
+    for key, what in (
+        ("extensions", ()),
+        ("exemptions", ()),
+        ("overrides", ("student", "exercise")),
+        ("drop", ("check",)),
+        ("full_marks", ("check",)),
+    ):
+        _forbid_repetitions(file, key, [*map(asdict, getattr(decisions, key))], what)
+    both = {one.check for one in decisions.drop} & {one.check for one in decisions.full_marks}
+    for id_ in sorted(both):
+        file.note("", f"drop and full_marks both name {id_}; keep one")
+    pairs = Counter(
+        (name, id_) for g in decisions.groups for name in g.students for id_ in g.of(course)
+    )
+    for (name, id_), count in pairs.items():
+        if count > 1:
+            file.note("groups", f"{name} is in {count} groups for {id_}; keep one")
+    if not file.problems:
+        _forbid_exercises_without_checks(file, {one.check for one in decisions.drop}, known.weights)
+    file.finish()
+    return decisions
+
+
+def _forbid_repetitions(
+    file: TomlFile, key: str, entries: Sequence[Mapping[str, object]], what: Collection[str]
+) -> None:
+    """Note entries that say the same twice, or decide about the same."""
+    about = [[entry[name] for name in what or entry] for entry in entries]
+    same = "decides about the same as" if what else "is the same as"
+    for number, one in enumerate(about, 1):
+        first = about.index(one) + 1
+        if first < number:
+            file.note("", f"{key}[{number}] {same} {key}[{first}]; keep one")
+
+
+def _forbid_exercises_without_checks(file: TomlFile, dropped: set[str], weights: Weights) -> None:
+    """Note exercises of which no check would count any more."""
+    for id_ in sorted({check.partition("::")[0] for check in dropped}):
+        if not any(weight for check, weight in weights(id_).items() if check not in dropped):
+            sentence = (
+                f"no check of {id_} would count any more; use [[full_marks]] or [[exemptions]]"
+            )
+            file.note("drop", sentence)
+
+
+def class_decisions(
+    course: Course,
+    given: Path | None,
+    intake: IntakeResult,
+    *,
+    has_roster: bool,
+    out: Path,
+    former: Iterable[str] = (),
+) -> Decisions:
+    """What was decided about a class: in the file given, or in the one beside the course.
+
+    Args:
+        course: whose assignments and exercises it names.
+        given: the file; None for the one beside the course, if there is one.
+        intake: the class.
+        has_roster: whether the class came with a roster.
+        out: the folder of the run, where students stand who were in the class before.
+        former: who else was.
+
+    Raises:
+        CourseError: when something is wrong in it.
+    """
+    path = given or course.root / DECISIONS
+    if given is None and not path.is_file():
+        return NONE
+    before = (name for where in (out, out / FORMER) for name in records_in(where))
+
+    @cache
+    def weights(exercise: str) -> dict[str, int]:
+        from grader.judging.collect import collect  # imports torch
+
+        return {c.id: c.weight for c in collect(course, [exercise], tuple(Visibility))}
+
+    known = Known(
+        {*before, *former, *intake.roster, *(student.id for student in intake.students)},
+        {label for one in intake.roster.values() for label in one.labels} if has_roster else None,
+        intake.is_whole or has_roster,
+        weights,
+    )
+    return read_decisions(path, course, known)
+
+
+KINDS = ("extensions", "exemptions", "exercise_sets", "overrides", "drop", "full_marks", "groups")
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolver:
+    """Puts ids in place of what entries name, and notes what is not there."""
+
+    course: Course
+    known: Known
+    file: TomlFile
+
+    def resolved(self, decisions: Decisions) -> Decisions:
+        """The same with ids."""
+        found: dict[str, Any] = {
+            kind: tuple(self._entry(f"{kind}[{n}]", e) for n, e in enumerate(entries, 1))
+            for kind, entries in ((kind, getattr(decisions, kind)) for kind in KINDS)
+        }
+        return replace(decisions, **found)
+
+    def _entry(self, place: str, entry: Any) -> Any:
+        """An entry with ids; its fields are looked up by what they are called."""
+        finders: dict[str, Callable[[Any], object]] = {
+            "student": self._student,
+            "students": lambda students: tuple(sorted({*map(self._student, students)})),
+            "label": self._label,
+            "assignment": lambda target: self.course.assignment(target).id,
+            "exercise": self._exercise,
+            "exercises": lambda targets: tuple(self.course.select(targets)),
+            "check": self._check,
+        }
+        ids = {}
+        for name, find in finders.items():
+            if value := getattr(entry, name, None):
+                try:
+                    ids[name] = find(value)
+                except UsageError as error:
+                    self.file.note(f"{place}.{name}", str(error))
+        entry = replace(entry, **ids)
+        if isinstance(entry, Extension) and "assignment" in ids:
+            self._check_extension(place, entry, self.course.by_id[entry.assignment].due)
+        if isinstance(entry, Override) and "exercise" in ids:
+            most = self.course.exercises[entry.exercise].points
+            if entry.points > most:
+                sentence = f"found {entry.points}; {entry.exercise} is worth {most}"
+                self.file.note(f"{place}.points", sentence)
+        return entry
+
+    def _check_extension(self, place: str, entry: Extension, due: datetime | None) -> None:
+        id_, until = entry.assignment, entry.until
+        if due is None:
+            sentence = f"{id_} has no due date; there is nothing to extend"
+            self.file.note(f"{place}.assignment", sentence)
+        elif until is not None and until <= due:
+            sentence = f"{until} is not after the due date of {id_}, {due}"
+            self.file.note(f"{place}.until", sentence)
+
+    def _student(self, student: str) -> str:
+        if self.known.is_everybody and student not in self.known.students:
+            near = did_you_mean(student, self.known.students)
+            raise UsageError(f"nobody in the class is called {student!r}; {near}".rstrip("; "))
+        return student
+
+    def _label(self, label: str) -> str:
+        labels = self.known.labels
+        if labels is None:
+            raise UsageError("labels stand in the roster; give it with --roster")
+        if label not in labels:
+            allowed = f"{did_you_mean(label, labels)}it has: {', '.join(sorted(labels)) or 'none'}"
+            raise UsageError(f"the roster has no label {label!r}; {allowed}")
+        return label
+
+    def _exercise(self, target: str) -> str:
+        found = [*self.course.select((target,))]
+        if len(found) > 1:
+            raise UsageError(f"{target!r} names {len(found)} exercises; one is needed")
+        return found[0]
+
+    def _check(self, id_: str) -> str:
+        exercise = id_.partition("::")[0]
+        if exercise not in self.course.exercises:
+            near = did_you_mean(exercise, self.course.exercises)
+            sentence = (
+                f"there is no exercise {exercise!r}; {near}a check is EXERCISE::hidden::test_…"
+            )
+            raise UsageError(sentence)
+        checks = self.known.weights(exercise)
+        if id_ not in checks:
+            near = did_you_mean(id_, checks) or f"{exercise} has: {', '.join(checks)}"
+            raise UsageError(f"there is no check {id_!r}; {near}".rstrip())
+        return id_

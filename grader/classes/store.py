@@ -17,6 +17,7 @@ from grader.classes.outcomes import AssignmentOutcome, packed
 from grader.core.errors import UsageError
 from grader.core.files import writing
 from grader.core.kit import KIT_NAME
+from grader.core.language import DEFAULT_LANGUAGE
 from grader.intake.folders import JOURNAL, STORE
 
 FORMAT = f"{KIT_NAME}/class/2"
@@ -412,3 +413,14 @@ def _said(folder: Path) -> Iterator[None]:
                 "a drive of this computer if it is a network drive; what is graded is kept."
             )
         raise UsageError(sentence) from error
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """The course as the run began with it, the hidden inputs' seed, and "sealed" or "process"."""
+
+    root: Path
+    course_hash: str
+    seed: str
+    isolation: str
+    language: str = DEFAULT_LANGUAGE

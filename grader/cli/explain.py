@@ -11,9 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.classes import explain as classes
-from grader.classes.explain import Explained
+from grader.classes.explain import Explained, State, read_requests, states
 from grader.classes.records import open_records
-from grader.classes.regrade_requests import State, read_requests, states
 from grader.classes.rows import attempts_words
 from grader.cli.render import exercise_lines, exercise_sign
 from grader.cli.shared import ANYTHING, FILE, FOLDER, ExitCode, current_course, echo, format_option

@@ -5,7 +5,8 @@ import hashlib
 import os
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, cached_property
@@ -13,11 +14,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
-from msgspec import Meta
-
 from grader.core.encodings import is_encoding
 from grader.core.errors import CourseError, UsageError
-from grader.core.files import without_comments
 from grader.core.kept import kept
 from grader.core.language import (
     COURSE,
@@ -31,6 +29,7 @@ from grader.core.language import (
     translate,
 )
 from grader.core.records import added
+from grader.course.contents import without_comments
 from grader.course.settings import (
     ENCODINGS,
     About,
@@ -39,7 +38,7 @@ from grader.course.settings import (
     RoleWord,
     RoleWords,
 )
-from grader.course.toml_table import Name, Seconds, TomlFile, did_you_mean, whole
+from grader.course.toml_table import Name, Seconds, TomlFile, did_you_mean, needed, whole
 from grader.sandbox.limits import libraries_in
 
 MANIFEST = "course.toml"
@@ -376,20 +375,24 @@ class Course:
         sentence = _("There is no assignment {target!r}.").format(target=target)
         raise UsageError(paragraph((sentence, self._nearest(target))))
 
+    @cached_property
+    def _meanings(self) -> Mapping[str, dict[str, tuple[Exercise, ...]]]:
+        """What each name may mean: an exercise, or those of an assignment, by the id of either."""
+        found: dict[str, dict[str, tuple[Exercise, ...]]] = defaultdict(dict)
+        for exercise in self.exercises.values():
+            folders = _names_of(self.by_id[exercise.assignment])
+            for name in (exercise.name, *(f"{folder}/{exercise.name}" for folder in folders)):
+                found[name][exercise.id] = (exercise,)
+        for assignment in self.assignments:
+            for name in _names_of(assignment):
+                # An exercise comes first where its own assignment has its name, too.
+                if f"{assignment.id}/{name}" not in found[name]:
+                    found[name][assignment.id] = assignment.exercises
+        return found
+
     def _named(self, target: str) -> tuple[Exercise, ...]:
         target = self._named_by_path(target.strip("/"))
-        first, _slash, name = target.rpartition("/")
-        found: dict[str, tuple[Exercise, ...]] = {
-            exercise.id: (exercise,)
-            for exercise in self.exercises.values()
-            if exercise.name == name and first in ("", *_names_of(self.by_id[exercise.assignment]))
-        }
-        with_it = {self.exercises[id_].assignment for id_ in found}
-        found |= {
-            a.id: a.exercises
-            for a in self.assignments
-            if target in _names_of(a) and a.id not in with_it
-        }
+        found = self._meanings.get(target, {})
         if not found:
             sentence = _("There is no assignment or exercise {target!r}.").format(target=target)
             raise UsageError(paragraph((sentence, self._nearest(target))))
@@ -407,28 +410,21 @@ class Course:
         return folders[-1] if is_path and folders else target
 
     def _nearest(self, target: str) -> str:
-        names = [*self.by_id, *(a.module for a in self.assignments), *self.exercises]
-        lowered = {name.lower(): [name] for name in names}
-        for exercise in self.exercises.values():
-            lowered[exercise.name.lower()] = self._ways_to_name(exercise.name)
+        short = [*(a.module for a in self.assignments), *(e.name for e in self.exercises.values())]
+        lowered = {name.lower(): name for name in (*self.by_id, *self.exercises, *short)}
         close = difflib.get_close_matches(target.lower(), lowered, n=3, cutoff=0.5)
         if not close:
             return _("The assignments are: {ids}.").format(ids=listed(self.by_id))
-        meant = dict.fromkeys(way for name in close for way in lowered[name])
+        found = ((lowered[name], self._meanings[lowered[name]]) for name in close)
+        meant = dict.fromkeys(
+            way for name, ids in found for way in ([name] if len(ids) == 1 else ids)
+        )
         return _("Did you mean {names}?").format(names=_(" or ").join(meant))
 
     def name_of(self, exercise: Exercise) -> str:
         """An exercise's name where it names nothing else, else its id."""
-        is_unique = exercise.name in self._ways_to_name(exercise.name)
+        is_unique = len(self._meanings[exercise.name]) == 1
         return exercise.name if is_unique else exercise.id
-
-    def _ways_to_name(self, name: str) -> list[str]:
-        """An exercise's name; where several have it, or another assignment, their ids."""
-        having = [exercise for exercise in self.exercises.values() if exercise.name == name]
-        within = {exercise.assignment for exercise in having}
-        others = [a for a in self.assignments if name in _names_of(a) and a.id not in within]
-        is_unique = len(having) == 1 and not others
-        return [name] if is_unique else [exercise.id for exercise in having]
 
 
 @cache
@@ -490,15 +486,15 @@ def find_course(start: Path) -> Path:
     raise UsageError(paragraph((looked, todo)))
 
 
+ENTRIES = needed("at least one [[assignments]] table", min_length=1)
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """The whole of `course.toml`."""
 
     course: About
-    assignments: Annotated[
-        tuple[AssignmentEntry, ...],
-        Meta(min_length=1, description="at least one [[assignments]] table"),
-    ]
+    assignments: Annotated[tuple[AssignmentEntry, ...], ENTRIES]
     limits: Limits = Limits()
     late: LateRule = LateRule()
     ledger: LedgerSettings | None = None

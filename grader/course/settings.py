@@ -4,10 +4,8 @@ import ast
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from msgspec import Meta
-
 from grader.core.language import CODE
-from grader.course.toml_table import Moment, Name, Points, Text, like, whole
+from grader.course.toml_table import Moment, Name, Points, Text, like, needed, whole
 
 ENCODINGS = ("cp1252",)
 """What files are tried in that are not in UTF-8 and do not name their encoding: western Windows'."""
@@ -62,15 +60,16 @@ class About:
     encodings: tuple[str, ...] = ENCODINGS
 
 
+EXERCISES = needed("at least one exercise with its points", min_length=1)
+
+
 @dataclass(frozen=True, slots=True)
 class AssignmentEntry:
     """An entry of `[[assignments]]`."""
 
     id: Annotated[str, like(ASSIGNMENT_ID, "01_first_steps")]
     title: Text
-    exercises: Annotated[
-        dict[Name, Points], Meta(min_length=1, description="at least one exercise with its points")
-    ]
+    exercises: Annotated[dict[Name, Points], EXERCISES]
     imports: tuple[str, ...] = ()
     compares: tuple[str, ...] = ()
     lends: str = ""

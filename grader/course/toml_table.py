@@ -24,27 +24,33 @@ MOST_SECONDS = 86_400
 
 Content = TypeVar("Content")
 
-Text = Annotated[str, Meta(min_length=1, description="a text that is not empty")]
-Name = Annotated[
-    str, Meta(pattern=rf"^(?!(?:{'|'.join(kwlist)})$)[^\W\d]\w*\Z", description="a Python name")
-]
-Seconds = Annotated[
-    float,
-    Meta(gt=0, le=MOST_SECONDS, description=f"a number above 0 and up to {MOST_SECONDS}"),
-]
-Points = Annotated[
-    float,
-    Meta(
-        ge=0,
-        le=MOST,
-        multiple_of=0.5,
-        description=f"a whole or half number from 0 to {MOST}, like 2 or 2.5,",
-    ),
-]
-Moment = Annotated[
-    datetime,
-    Meta(tz=True, description="a date and time with offset, like 2027-02-01T23:59:00+01:00"),
-]
+
+def needed(words: str, **bounds: Any) -> Meta:
+    """What a value has to be, in words that fit before "is needed", and as msgspec's bounds."""
+    return Meta(description=words, **bounds)
+
+
+def like(pattern: str, example: str) -> Meta:
+    """That a text has to fit a pattern, with an example."""
+    return needed(f"a text like {example!r}", pattern=rf"\A(?:{pattern})\Z")
+
+
+def whole(least: int, most: int = MOST) -> Meta:
+    """That a whole number lies within bounds."""
+    bounds = f"of at least {least}" if most == MOST else f"from {least} to {most}"
+    return needed(f"a whole number {bounds}", ge=least, le=most)
+
+
+NAME = rf"^(?!(?:{'|'.join(kwlist)})$)[^\W\d]\w*\Z"
+HALF = f"a whole or half number from 0 to {MOST}, like 2 or 2.5,"
+SECONDS = f"a number above 0 and up to {MOST_SECONDS}"
+MOMENT = "a date and time with offset, like 2027-02-01T23:59:00+01:00"
+
+Text = Annotated[str, needed("a text that is not empty", min_length=1)]
+Name = Annotated[str, needed("a Python name", pattern=NAME)]
+Seconds = Annotated[float, needed(SECONDS, gt=0, le=MOST_SECONDS)]
+Points = Annotated[float, needed(HALF, ge=0, le=MOST, multiple_of=0.5)]
+Moment = Annotated[datetime, needed(MOMENT, tz=True)]
 KINDS = {str: "a text", bool: "true or false"}
 """What is needed where a field says nothing of it."""
 
@@ -52,17 +58,6 @@ KINDS = {str: "a text", bool: "true or false"}
 def toml_text(value: str) -> str:
     """A text as TOML writes it, and Python: as JSON does, for everything that a manifest can hold."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def like(pattern: str, example: str) -> Meta:
-    """That a text has to fit a pattern, with an example."""
-    return Meta(pattern=rf"\A(?:{pattern})\Z", description=f"a text like {example!r}")
-
-
-def whole(least: int, most: int = MOST) -> Meta:
-    """That a whole number lies within bounds."""
-    bounds = f"of at least {least}" if most == MOST else f"from {least} to {most}"
-    return Meta(ge=least, le=most, description=f"a whole number {bounds}")
 
 
 class TomlFile:
@@ -126,7 +121,7 @@ class TomlFile:
         Raises:
             CourseError: as `read` does.
         """
-        some = Meta(min_length=1, description=f"at least one [[{key}]] table")
+        some = needed(f"at least one [[{key}]] table", min_length=1)
         tables = Annotated[tuple[kind, ...], some]  # type: ignore[valid-type]
         found: tuple[Content, ...] = getattr(
             self.read(make_dataclass("File", [(key, tables)])), key

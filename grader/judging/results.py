@@ -23,7 +23,7 @@ from grader.core.records import (
     Result,
     Visibility,
 )
-from grader.submissions.nbgrader_defects import is_defect
+from grader.submissions.notebooks import is_defect
 
 NOT_FOUND = (Outcome.MISSING, Outcome.BLOCKED)
 

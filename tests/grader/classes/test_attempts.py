@@ -9,6 +9,7 @@ from itertools import chain
 import pytest
 from msgspec.structs import replace
 
+from grader.classes.deciding import Policy
 from grader.classes.decisions import (
     Decisions,
     DroppedCheck,
@@ -19,7 +20,6 @@ from grader.classes.decisions import (
     LateDays,
     Override,
 )
-from grader.classes.policies import Policy
 from grader.classes.records import open_records
 from grader.classes.run import ClassRun
 from grader.core import processes

@@ -14,6 +14,7 @@ from grader.classes.compare import (
     by_check,
     compare_results,
     compare_runs,
+    is_same_work,
     to_record,
 )
 from grader.classes.deciding import decided
@@ -26,7 +27,6 @@ from grader.classes.decisions import (
     Override,
 )
 from grader.classes.records import open_records
-from grader.classes.same_work import is_same_work
 from grader.core.errors import UsageError
 from grader.core.records import (
     AssignmentResult,
@@ -253,7 +253,7 @@ def test_the_same_work_ends_the_same_way_or_checks_are_named(make, tmp_path):
     assert line == "20 students have the same work in both: every check ended as before."
     seeded.run(seed="12")
     (line,) = compared(run.out, seeded.out).same_work.lines
-    assert "checks ended otherwise, where the seed is not the same." in line
+    assert "checks ended otherwise; the seed changed." in line
     record = again / "results" / f"{STUDENTS[3]}.json"
     id_ = "01_scores/scores::hidden::test_other_queries_and_keys"
     text = record.read_text("utf-8")

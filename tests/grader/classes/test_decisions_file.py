@@ -12,10 +12,12 @@ from grader.classes.decisions import (
     Extension,
     GivenCheck,
     Group,
+    Known,
     LateDays,
     Override,
+    class_decisions,
+    read_decisions,
 )
-from grader.classes.decisions_file import Known, class_decisions, read_decisions
 from grader.core.errors import CourseError
 from grader.course.course import load_course
 from grader.intake.folders import Student

@@ -7,8 +7,8 @@ import pytest
 from grader.classes.compare import Comparison, compare_results
 from grader.classes.deciding import decided
 from grader.classes.decisions import NO_DECISIONS, Decisions, Group, Override, Personal
+from grader.classes.explain import Request, states
 from grader.classes.records import Records
-from grader.classes.regrade_requests import Request, states
 from grader.classes.rows import row_of
 from grader.classes.score import not_lower
 from grader.core.records import (

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from grader.classes.deciding import Policy, counting
 from grader.classes.decisions import NO_DECISIONS, LateDays, Override, Personal
-from grader.classes.policies import Policy, counting
 from grader.core.records import Outcome
 from grader.judging.results import from_json, to_json
 from tests.grader.classes.test_decisions import COURSE, DUE, outcomes_of

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from grader.classes.deciding import decided
+from grader.classes.deciding import Policy, counting, decided
 from grader.classes.decisions import (
     NO_DECISIONS,
     Decisions,
@@ -25,7 +25,6 @@ from grader.classes.decisions import (
 )
 from grader.classes.outcomes import Declared, Words, packed
 from grader.classes.outcomes import outcomes_of as data_of
-from grader.classes.policies import Policy, counting
 from grader.classes.rows import Coverage, due_summary, row_of, summary
 from grader.classes.score import HandedIn, Scorer, StudentInputs
 from grader.classes.store import Use

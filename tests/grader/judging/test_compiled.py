@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grader.classes.run_settings import RunSettings
+from grader.classes.store import RunSettings
 from grader.classes.worker import Worker
 from grader.core import kept
 from grader.core.kept import CACHE_VARIABLE

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from grader.core.errors import SubmissionError
-from grader.submissions import payload, reading_room
+from grader.submissions import payload, submission
 from grader.submissions.notebooks import MOST_PARTS, Cell, cells_of, notebook_text
 from grader.submissions.payload import read_payload
 from grader.submissions.source_file import SourceFile, definitions, may_define
@@ -57,7 +57,7 @@ def test_so_many_files_are_read(small_course, folder):
 def test_time_is_counted(small_course, folder, monkeypatch):
     """When it is over, no other file is begun."""
     (folder / "first.py").write_text(ONE, "utf-8")
-    monkeypatch.setattr(reading_room, "MOST_SECONDS", -1.0)
+    monkeypatch.setattr(submission, "MOST_SECONDS", -1.0)
     found = read_submission(small_course, folder, "ada")
     assert found.sources == {}
     assert found.readings["01_first"].notes == (f"{NOT_READ}first.py.",)
