@@ -63,6 +63,18 @@ def test_time_is_counted(small_course, folder, monkeypatch):
     assert found.readings["01_first"].notes == (f"{NOT_READ}first.py.",)
 
 
+@pytest.mark.proof
+def test_notebooks_full_of_values_are_read_in_ten_seconds(small_course, folder):
+    """Of the processor's time, however many there are: as many values as one may have, each another key."""
+    values = b",".join(b'"%d":%d' % (n, n) for n in range(MOST_PARTS // 2 - 1000))
+    for name in ("first", *"abcdefghi"):
+        (folder / f"{name}.ipynb").write_bytes(b'{"cells": [], "x": {' + values + b"}}")
+    begun = time.process_time()
+    found = read_submission(small_course, folder, "ada")
+    assert time.process_time() - begun < 10
+    assert any(note.startswith(NOT_READ) for note in found.readings["01_first"].notes)
+
+
 def test_of_all_files_so_many_bytes_are_kept(folder, monkeypatch):
     """Two hundred notebooks of 64 MiB would fill the memory."""
     monkeypatch.setattr(payload, "MOST_IN_ALL", 10)
