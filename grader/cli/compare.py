@@ -1,6 +1,5 @@
 """`grader compare`: two runs, or a run and another state of the course, side by side."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ from rich.table import Table
 from grader.classes.compare import Comparison, by_check, compare_runs, signed, to_record
 from grader.classes.records import Records, earlier_options, open_records
 from grader.classes.store import ANONYMOUS, Store
-from grader.cli.shared import ANYTHING, FOLDER, ExitCode, format_option
+from grader.cli.shared import ANYTHING, FOLDER, ExitCode, echo_json, format_option
 from grader.cli.view import console, table
 from grader.core.doors import entries, load
 from grader.core.errors import UsageError
@@ -71,7 +70,7 @@ def compare(
 
         write_whole(page, comparison_page(comparison, str(old), str(new)))
     if format_ == "json":
-        click.echo(json.dumps(to_record(comparison), indent=2, ensure_ascii=False))
+        echo_json(to_record(comparison))
     else:
         _print(comparison)
     return ExitCode.FINE

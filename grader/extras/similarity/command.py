@@ -1,7 +1,6 @@
 """`grader similar`: who shares what hardly anybody else has."""
 
 import gc
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from grader.cli.shared import (
     cores,
     current_course,
     echo,
+    echo_json,
     format_option,
 )
 from grader.cli.view import console, indented
@@ -100,9 +100,19 @@ def similar(
     pairs = find_pairs(works, groups)
     connected, shown = clusters(pairs), pairs[:first]
     if is_text:
-        _print(console(), works, pairs, shown, connected)
+        _print(console(), works, len(pairs), shown, connected)
     else:
-        echo(json.dumps(_json(works, pairs, connected, left_out), indent=2, ensure_ascii=False))
+        record = {
+            "note": NO_PROOF,
+            "students": len(works),
+            "not_compared": left_out,
+            "pairs": [
+                {"students": [pair.one, pair.other], "score": pair.score, "shared": _shared(pair)}
+                for pair in pairs
+            ],
+            "clusters": connected,
+        }
+        echo_json(record)
     for line in left_out:
         echo(clean(f"Not compared: {line}"), err=True)
     if html:
@@ -119,14 +129,15 @@ def similar(
 def _print(
     out: Console,
     works: Sequence[Work],
-    pairs: Sequence[Pair],
+    count: int,
     shown: Sequence[Pair],
     connected: Sequence[Sequence[str]],
 ) -> None:
     archived = sum(work.is_archived for work in works)
     out.print(indented(Text(NO_PROOF, style="yellow"), 0))
+    sharing = "1 pair shares" if count == 1 else f"{count} pairs share"
     earlier = f" and {archived} of earlier years" if archived else ""
-    out.print(f"\n{len(works) - archived} students{earlier}; {_pairs(len(pairs))} rare things.")
+    out.print(f"\n{len(works) - archived} students{earlier}; {sharing} rare things.")
     for number, pair in enumerate(shown, 1):
         names = f"{escape(clean(pair.one))} and {escape(clean(pair.other))}"
         out.print(f"\n[bold]{number:3}. {names}[/]  [dim]{pair.score}[/]", soft_wrap=True)
@@ -142,38 +153,12 @@ def _print(
         out.print(f"\n{len(group)} are connected: {escape(names)}", soft_wrap=True)
 
 
-def _pairs(count: int) -> str:
-    return "1 pair shares" if count == 1 else f"{count} pairs share"
-
-
-def _json(
-    works: Sequence[Work],
-    pairs: Sequence[Pair],
-    connected: Sequence[Sequence[str]],
-    left_out: Sequence[str],
-) -> dict[str, object]:
-    return {
-        "note": NO_PROOF,
-        "students": len(works),
-        "not_compared": [*left_out],
-        "pairs": [
-            {
-                "students": [pair.one, pair.other],
-                "score": pair.score,
-                "shared": [
-                    {
-                        "kind": str(shared.trace.kind),
-                        "where": shared.trace.where,
-                        "what": shared.trace.text,
-                        "others": shared.others,
-                    }
-                    for shared in pair.shared
-                ],
-            }
-            for pair in pairs
-        ],
-        "clusters": [[*group] for group in connected],
-    }
+def _shared(pair: Pair) -> list[dict[str, object]]:
+    """What two share, as other programs read it."""
+    return [
+        {"kind": s.trace.kind, "where": s.trace.where, "what": s.trace.text, "others": s.others}
+        for s in pair.shared
+    ]
 
 
 def _export(folder: Path, course: Course, works: Sequence[Work]) -> None:

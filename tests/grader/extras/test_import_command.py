@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-NOTEBOOKS = Path(__file__).parents[1] / "authoring" / "notebooks"
+NOTEBOOKS = Path(__file__).parents[1] / "extras" / "notebooks"
 EXAMPLES = {"otter": "otter_moments", "nbgrader": "nbgrader_distances"}
 
 MISTAKES = {
