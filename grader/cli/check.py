@@ -5,7 +5,6 @@ whatever imports torch, checks or solutions is imported after that.
 """
 
 import gc
-import json
 import os
 import secrets
 import shlex
@@ -24,6 +23,7 @@ from grader.cli.shared import (
     ExitCode,
     course_option,
     echo,
+    echo_json,
     format_option,
     from_here,
     targets_argument,
@@ -122,7 +122,7 @@ def check(
     is_json = format_ == "json"
     with _platform_commands(made.lines, err=is_json):
         if is_json:
-            echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
+            echo_json(to_json(result))
         else:
             view = View(
                 from_here(path if path.is_dir() else path.parent),

@@ -1,7 +1,7 @@
 """`grader grade`: a class, all checks."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
@@ -53,6 +53,8 @@ from grader.intake.folders import STORE
 from grader.intake.read import IntakeResult, read_submissions
 from grader.intake.times import with_times
 from grader.reports.base import OF_GRADE, GradedClass, graded
+
+GRADEBOOKS = "grader.gradebooks"
 
 
 @click.command()
@@ -212,8 +214,12 @@ def grade(
     if anonymous is not None and out.resolve() in anonymous.resolve().parents:
         raise UsageError(f"{anonymous} says who is who: keep it outside {out}.")
     if gradebook:
-        _prepare_gradebook(course, gradebook, out)
-    counting = _counting_options(policy, times, never_lower, anonymous, history=history)
+        book = of_address(GRADEBOOKS, gradebook, "nbgrader")
+        for note in load(book).prepare(course, gradebook, out / book.name):
+            print_line(console(), note, "yellow")
+    paths = {"--times": times, "--never-lower": never_lower}
+    counting = _counting_options(policy, paths, history=history, anonymous=anonymous is not None)
+    exercises = course.select(assignments).values() if assignments else ()
     try:
         with (
             ended_like_ctrl_c(),
@@ -246,7 +252,7 @@ def grade(
                 force,
                 intake.is_whole,
                 intake.roster,
-                _assignment_ids(course, assignments),
+                tuple(dict.fromkeys(exercise.assignment for exercise in exercises)),
                 decided,
                 None if never_lower is None else open_records(never_lower),
                 counting,
@@ -271,9 +277,7 @@ def grade(
                 print_definitions(screen, row_results(out, rows))
             for line, style in run_lines(result, out, published, reports):
                 print_line(screen, line, style)
-            is_filled = not gradebook or _fill_gradebook(
-                course, intake, rows, gradebook, out, screen
-            )
+            is_filled = not gradebook or _fill_gradebook(screen, run, rows, gradebook)
     except KeyboardInterrupt:
         line = f"Interrupted. Who is graded is in {out}; the same command goes on from there."
         screen.print(line)
@@ -324,26 +328,14 @@ def _print_other_options(screen: Console, out: Path, counting: Sequence[str]) ->
 
 
 def _counting_options(
-    policy: str,
-    times: Path | None,
-    never_lower: Path | None,
-    anonymous: Path | None,
-    *,
-    history: bool,
+    policy: str, paths: Mapping[str, Path | None], *, history: bool, anonymous: bool
 ) -> tuple[str, ...]:
     """What was given of the options that decide what counts of what was handed in."""
     counting = [] if policy == Policy.LAST else ["--policy", str(policy)]
-    for option, path in (("--times", times), ("--never-lower", never_lower)):
-        if path is not None and anonymous is None:  # a path may have a name
+    for option, path in paths.items():
+        if path is not None and not anonymous:  # a path may have a name
             counting += [option, str(path.resolve())]
-    counting += ["--history"] if history else []
-    return (*counting, *([] if anonymous is None else [ANONYMOUS]))
-
-
-def _assignment_ids(course: Course, named: tuple[str, ...]) -> tuple[str, ...]:
-    """The ids of the assignments to grade, in course order; none where all are."""
-    exercises = course.select(named).values() if named else ()
-    return tuple(dict.fromkeys(exercise.assignment for exercise in exercises))
+    return (*counting, *["--history"] * history, *[ANONYMOUS] * anonymous)
 
 
 def _scheduler(address: str | None, jobs: int) -> Grade:
@@ -354,32 +346,14 @@ def _scheduler(address: str | None, jobs: int) -> Grade:
     return grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
 
 
-GRADEBOOKS = "grader.gradebooks"
-
-
-def _prepare_gradebook(course: Course, address: str, out: Path) -> None:
-    """Open the gradebook and give it the course's structure, before anybody is graded."""
-    entry = of_address(GRADEBOOKS, address, "nbgrader")
-    for note in load(entry).prepare(course, address, out / entry.name):
-        print_line(console(), note, "yellow")
-
-
-def _fill_gradebook(
-    course: Course,
-    intake: IntakeResult,
-    rows: Sequence[Row],
-    address: str,
-    out: Path,
-    screen: Console,
-) -> bool:
+def _fill_gradebook(screen: Console, run: ClassRun, rows: Sequence[Row], address: str) -> bool:
     """Write the class into the gradebook; whether everybody is in it."""
-    entry = of_address(GRADEBOOKS, address, "nbgrader")
-    graded_now = {student.id for student in intake.students}
-    results = row_results(out, [row for row in rows if row.student in graded_now])
+    book = of_address(GRADEBOOKS, address, "nbgrader")
+    graded_now = {student.id for student in run.students}
+    results = row_results(run.out, [row for row in rows if row.student in graded_now])
     times = {row.student: row.submitted_at for row in rows}
-    filled = load(entry).fill(
-        course, intake.students, results, address, out / entry.name, intake.roster, times
-    )
+    work = run.course, run.students, results
+    filled = load(book).fill(*work, address, run.out / book.name, run.roster, times)
     print_line(screen, filled.note)
     for student, why in filled.failed.items():
         print_line(screen, f"NOT IN THE GRADEBOOK: {student}: {why}")

@@ -228,13 +228,11 @@ class Loop:
 
     def _has_news(self, exercise: Exercise) -> bool:
         """Whether a student sees another result than before, and not only an empty stub's."""
-        result = self.now.results.get(exercise.id)
-        return self._has_changed(exercise) and not _is_stub(result)
-
-    def _has_changed(self, exercise: Exercise) -> bool:
-        """Whether a student sees another result than before."""
-        now, before = (s.results.get(exercise.id) for s in (self.now, self.before))
-        return now is not None and before is not None and _seen(now) != _seen(before)
+        now, before = (state.results.get(exercise.id) for state in (self.now, self.before))
+        if now is None or before is None:
+            return False
+        is_stub = now.is_untouched and now.checks[0].outcome is Outcome.NOT_ATTEMPTED
+        return not is_stub and _seen(now) != _seen(before)
 
     def _go_on(self) -> None:
         """Watch the next unfinished exercise, and say which it is."""
@@ -323,13 +321,6 @@ def _seen(result: ExerciseResult) -> object:
     """What a student sees of a result."""
     checks = [(check.id, check.outcome, check.message) for check in result.checks]
     return result.score, result.is_solved, checks
-
-
-def _is_stub(result: ExerciseResult | None) -> bool:
-    """Whether it is left as it was handed out."""
-    return result is None or (
-        result.is_untouched and result.checks[0].outcome is Outcome.NOT_ATTEMPTED
-    )
 
 
 def _solved(exercise: Exercise, *, is_again: bool) -> str:

@@ -129,14 +129,17 @@ def grade(run: GradedClass) -> Iterator[OutputFile]:
     yield OutputFile("items.csv", table([ITEMS, *_items(run.course, found)]))
     yield OutputFile("reliability.csv", table([RELIABILITY, *_reliability(run.course, results)]))
     yield OutputFile("mistakes.csv", table([MISTAKES, *_mistakes(found.values())]))
-    figures = (
-        (id_, check)
+    columns = _columns(run.roster)
+    rows = (
+        row
         for id_, parts in found.items()
         for exercise in run.course.by_id[id_].exercises
         for check in checks_of(parts, exercise.id)
+        for column, groups in columns.items()
+        for row in _rows(id_, check, column, groups)
     )
-    if rows := [*section_rows(figures, run.roster)]:
-        yield OutputFile("sections.csv", table([SECTIONS, *rows]))
+    if sections := [*rows]:
+        yield OutputFile("sections.csv", table([SECTIONS, *sections]))
 
 
 def _items(course: Course, found: dict[str, Taken]) -> Iterator[Sequence[object]]:
@@ -233,24 +236,6 @@ def _mistakes(assignments: Iterable[Taken]) -> Iterator[Sequence[object]]:
                     rest[student in who].append(rest_share(part, id_))
             means = [number(fmean(rest[has]) if rest[has] else None) for has in (True, False)]
             yield id_, mistake, kind, len(who), number(len(who) / len(parts)), *means
-
-
-def section_rows(
-    figures: Iterable[tuple[str, CheckFigures]], roster: Mapping[str, Enrolled]
-) -> Iterator[Sequence[object]]:
-    """A row for each check and each section, tutor and label with enough students.
-
-    Args:
-        figures: each check, with the id of its assignment.
-        roster: who is enrolled.
-    """
-    columns = _columns(roster)
-    return (
-        row
-        for assignment, check in figures
-        for column, groups in columns.items()
-        for row in _rows(assignment, check, column, groups)
-    )
 
 
 def _columns(roster: Mapping[str, Enrolled]) -> dict[str, dict[str, set[str]]]:

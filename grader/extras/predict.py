@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -292,10 +291,7 @@ def answers_now(now: Progress, exercises: Iterable[Exercise]) -> Answers:
 
     What was solved when it was last checked, and has changed since, is checked again.
     """
-    from grader.judging.submission_grader import visible_grader  # imports torch
-    from grader.progress.live_checks import checked
-    from grader.sessions.child import ChildSession
-    from grader.sessions.launchers import early_launcher
+    from grader.progress.live_checks import checked, running  # imports torch
 
     course, chosen = now.course, list(exercises)
     remembered = Memory(course.root).results()
@@ -306,12 +302,8 @@ def answers_now(now: Progress, exercises: Iterable[Exercise]) -> Answers:
     solved = {one.id: one for one in chosen if now.is_solved(one)}
     if not solved:
         return {}
-    work, limits = now.submission, course.limits
-    with (
-        closing(ChildSession(early_launcher(), work, limits, owns_launcher=True)) as session,
-        closing(visible_grader(course, exercises=solved)) as grader,
-    ):
-        return answers(grader, work, session, solved.values())
+    with running(now, solved) as ran:
+        return answers(*ran, solved.values())
 
 
 def _indented(*sentences: str) -> str:

@@ -1,6 +1,5 @@
 """`grader show`: what a student's own code makes of the course's text, or of any other."""
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -9,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import structs
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from grader.cli.help import SpokenCommand
 from grader.cli.pictures import Maps
-from grader.cli.shared import FILE, ExitCode, course_option, echo, format_option
+from grader.cli.shared import FILE, ExitCode, course_option, echo, echo_json, format_option
 from grader.cli.view import broken, console, indented
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
@@ -61,8 +59,7 @@ def show(
         file.write(html.parent)
         echo(_("Your page: {file}").format(file=html))
     elif format_ == "json":
-        records = [asdict(result) for result in results]
-        echo(json.dumps(records, default=structs.asdict, indent=2, ensure_ascii=False))
+        echo_json([asdict(result) for result in results])
     else:
         _print(results)
     is_whole = not any(result.problem for result in results)

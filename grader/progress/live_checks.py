@@ -7,8 +7,8 @@ stop them when the work has changed.
 import socket
 import sys
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from grader.core.errors import GraderError
@@ -161,8 +161,24 @@ class LiveChecker:
         """
         self.stop()
         self.run += 1
-        arguments = (self.run, self.thread, submission, batches, solved)
-        self.thread = threading.Thread(target=self._run, args=arguments, daemon=True)
+        run, before = self.run, self.thread
+
+        def work() -> None:
+            if before is not None:
+                before.join()
+            with suppress(Stopped):
+                try:
+                    self._check(run, submission, batches, solved)
+                except Exception as error:
+                    fault = str(error)
+                    if not isinstance(error, GraderError):
+                        sentence = _("The grader itself failed: {reason}")
+                        fault = sentence.format(reason=f"{type(error).__name__}: {error}")
+                    self.report(Verdict(run, None, fault, is_last=True))
+            if isinstance(self.launcher, AheadLauncher) and run == self.run:
+                self.launcher.prepare()
+
+        self.thread = threading.Thread(target=work, daemon=True)
         self.thread.start()
 
     def stop(self) -> None:
@@ -179,28 +195,6 @@ class LiveChecker:
         self.launcher.close()
         if self.grader is not None:
             self.grader.close()
-
-    def _run(
-        self,
-        run: int,
-        before: threading.Thread | None,
-        submission: Submission,
-        batches: Batches,
-        solved: Collection[str],
-    ) -> None:
-        if before is not None:
-            before.join()
-        with suppress(Stopped):
-            try:
-                self._check(run, submission, batches, solved)
-            except Exception as error:
-                fault = str(error)
-                if not isinstance(error, GraderError):
-                    sentence = _("The grader itself failed: {reason}")
-                    fault = sentence.format(reason=f"{type(error).__name__}: {error}")
-                self.report(Verdict(run, None, fault, is_last=True))
-        if isinstance(self.launcher, AheadLauncher) and run == self.run:
-            self.launcher.prepare()
 
     def _check(
         self, run: int, submission: Submission, batches: Batches, solved: Collection[str]
@@ -222,19 +216,28 @@ class LiveChecker:
                 self.report(Verdict(run, result, "", position == len(batches), follows))
 
 
+@contextmanager
+def running(
+    now: Progress, exercises: Collection[str]
+) -> Iterator[tuple[SubmissionGrader, Submission, ChildSession]]:
+    """The work as it is in a process, and the visible checks of some exercises, by id."""
+    work, launcher = now.submission, early_launcher(now.course.packages)
+    with (
+        closing(ChildSession(launcher, work, now.course.limits, owns_launcher=True)) as session,
+        closing(visible_grader(now.course, exercises=exercises)) as grader,
+    ):
+        yield grader, work, session
+
+
 def checked(now: Progress, exercises: Sequence[Exercise]) -> Progress:
     """The progress after one check of these exercises, which is remembered.
 
     Raises:
         GraderFault: when the grader itself fails.
     """
-    scope = Scope({exercise.id: exercise for exercise in exercises}, VISIBLE_CHECKS)
-    work, launcher = now.submission, early_launcher(now.course.packages)
-    with (
-        closing(ChildSession(launcher, work, now.course.limits, owns_launcher=True)) as session,
-        closing(visible_grader(now.course, exercises=scope.exercises)) as grader,
-    ):
-        result = grade(grader, work, session, scope)
+    chosen = {exercise.id: exercise for exercise in exercises}
+    with running(now, chosen) as ran:
+        result = grade(*ran, Scope(chosen, VISIBLE_CHECKS))
     remember(now.course, now.submission, result)
     return now.adding(result)
 

@@ -8,14 +8,14 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import distribution
 from importlib.resources import files
 from math import comb
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import grader
 from grader.core.errors import CourseError, UsageError
@@ -233,14 +233,26 @@ def project_files(course: Course) -> Iterator[OutputFile]:
         yield OutputFile(LICENSE, (course.root / LICENSE).read_bytes())
 
 
-def rendered(name: str, **values: Any) -> str:
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=PackageLoader("grader", ""),
+        autoescape=False,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"quoted": toml_text, "all_quoted": _all_quoted}
+    return made
+
+
+def rendered(path: str, /, **values: Any) -> str:
     """A template of the package, by its path in it; it may write texts as TOML does."""
-    source = files("grader").joinpath(name).read_text("utf-8")
-    template = Template(source, trim_blocks=True, keep_trailing_newline=True)
-    return str(template.render(values, text=toml_text, texts=_texts))
+    return _templates().get_template(path).render(values)
 
 
-def _texts(values: Iterable[str]) -> str:
+def _all_quoted(values: Iterable[str]) -> str:
     return f"[{', '.join(map(toml_text, values))}]"
 
 

@@ -334,26 +334,13 @@ def tries_until_solved(results: Sequence[Result], course: Course) -> list[Tries]
         tried = [[one for one in attempts if id_ in one.tried] for attempts in mine]
         tried = [attempts for attempts in tried if attempts]
         if tried:
-            needed = [_needed(attempts, id_, exercise.points) for attempts in tried]
-            solved = [count for count in needed if count]
-            counts = [min(count, MOST_TRIES) for count in solved]
-            found.append(
-                Tries(
-                    id_,
-                    tuple(counts.count(number) for number in range(1, MOST_TRIES + 1)),
-                    median(solved) if solved else None,
-                    len(needed) - len(solved),
-                )
-            )
+            are_solved = [[_is_solved(one, id_, exercise.points) for one in a] for a in tried]
+            solved = [is_solved.index(True) + 1 for is_solved in are_solved if any(is_solved)]
+            capped = [min(count, MOST_TRIES) for count in solved]
+            counts = tuple(capped.count(number) for number in range(1, MOST_TRIES + 1))
+            middle = median(solved) if solved else None
+            found.append(Tries(id_, counts, middle, len(tried) - len(solved)))
     return found
-
-
-def _needed(attempts: Sequence[AttemptScore], id_: str, points: float) -> int:
-    """How many tries it took until it was solved; 0 where it was not."""
-    for number, one in enumerate(attempts, 1):
-        if _is_solved(one, id_, points):
-            return number
-    return 0
 
 
 def _is_solved(one: AttemptScore, id_: str, points: float) -> bool:
@@ -363,31 +350,21 @@ def _is_solved(one: AttemptScore, id_: str, points: float) -> bool:
 
 def stuck(results: Sequence[Result], course: Course) -> list[Stuck]:
     """Who is stuck now, in which assignments."""
-    found = (
-        _stuck(result.student, part, course)
-        for result in results
-        for part in result.assignments
-        if part.counts
-    )
-    return [one for one in found if one is not None]
+    found = []
+    for result in results:
+        for part in (one for one in result.assignments if one.counts):
+            earned = [sum(s or Decimal(0) for s in a.exercises.values()) for a in part.attempts]
+            count = 0
+            while count + 1 < len(earned) and max(earned[-count - 1 :]) <= max(
+                earned[: -count - 1]
+            ):
+                count += 1
+            if count >= STUCK and (names := _unsolved(part.attempts[-1], course)):
+                found.append(Stuck(result.student, part.id, count, names))
+    return found
 
 
-def _stuck(student: str, part: AssignmentResult, course: Course) -> Stuck | None:
-    earned = [
-        sum((s or Decimal(0) for s in a.exercises.values()), Decimal(0)) for a in part.attempts
-    ]
-    count = 0
-    while count + 1 < len(earned) and max(earned[-count - 1 :]) <= max(earned[: -count - 1]):
-        count += 1
-    if count < STUCK:
-        return None
-    last = part.attempts[-1]
-    unsolved = [
-        id_
-        for id_ in last.tried
-        if id_ in course.exercises
-        and not _is_solved(last, id_, course.exercises[id_].points)
-        and course.exercises[id_].points
-    ]
-    names = tuple(id_.partition("/")[2] for id_ in unsolved)
-    return Stuck(student, part.id, count, names) if names else None
+def _unsolved(last: AttemptScore, course: Course) -> tuple[str, ...]:
+    """The exercises, by name, that were tried in an attempt and not solved."""
+    tried = (e for id_ in last.tried if (e := course.exercises.get(id_)) is not None and e.points)
+    return tuple(e.name for e in tried if not _is_solved(last, e.id, e.points))

@@ -7,7 +7,8 @@ neither Markdown nor a command to the runner.
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader
 
 from grader.core.files import OutputFile, file_name
 from grader.core.language import _, listed, paragraph
@@ -31,10 +32,8 @@ from grader.judging.outcomes import (
 )
 from grader.judging.results import for_student, points
 from grader.reports.base import Checked, CheckedWork, GradedClass, score_line, shown
+from grader.reports.html.pages import environment
 from grader.submissions.protected_files import Change, Protection
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 MAX_ANNOTATIONS = 10
@@ -84,11 +83,7 @@ def summary(title: str, result: Result, protection: Protection | None = None) ->
 
 
 @lru_cache(maxsize=1)
-def _environment() -> "Environment":
-    from jinja2 import PackageLoader  # these take a while, and `grader --help` is quick
-
-    from grader.reports.html.pages import environment
-
+def _environment() -> Environment:
     made = environment().overlay(loader=PackageLoader("grader.extras.github"), autoescape=False)
     said = (paragraph, score_line, status_words, leading_lines, reported_checks, check_head)
     made.filters = {

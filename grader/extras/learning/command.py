@@ -15,7 +15,7 @@ from grader.extras.learning.proposal import entry, proposed_edit, with_entry, wi
 from grader.intake.read import read_submissions, who_handed_in
 from grader.judging import seal_probe
 from grader.submissions.faults import told
-from grader.submissions.submission import Submission, read_submission
+from grader.submissions.submission import read_submission
 
 KINDS = {
     MistakeKind.SLIP: "all steps are there, a detail is wrong",
@@ -56,12 +56,18 @@ def learn(
     if len(named) != 1:
         raise UsageError(f"{exercise} names {len(named)} exercises; give one.")
     (chosen,) = named
-    submission = _submission(course, submissions, student)
+    with read_submissions(course, submissions) as intake:
+        handed_in, path = who_handed_in(intake, student, submissions)
+        with told(handed_in.id):
+            submission = read_submission(course, path, handed_in.id)
     with told(submission.student):
         find, replace = proposed_edit(course, chosen, submission)
     click.echo(f"In the solution of {chosen.id}\n\n{find}\n\nbecomes\n\n{replace}\n")
     mistake = _asked(id_, kind, symptom, question)
-    if not yes and not click.confirm(_run_it(course)):
+    how = "sealed"
+    if not yes and how not in seal_probe.shared_launcher(course.packages).isolation:
+        how = "in a process of its own, which this machine cannot seal: it can read your files"
+    if not yes and not click.confirm(f"Run it? It is a student's code; it runs {how}."):
         click.echo("Nothing was run, and nothing was written.")
         return ExitCode.NOT_PASSED
     path = course.paths(course.by_id[chosen.assignment]).misconceptions
@@ -80,14 +86,6 @@ def learn(
         else:
             click.echo(f"It breaks what is listed above, so {course.inner(path)} is as it was.")
     return proven
-
-
-def _run_it(course: Course) -> str:
-    """The question whether to run what a student wrote, and how it would run."""
-    how = "sealed"
-    if how not in seal_probe.shared_launcher(course.packages).isolation:
-        how = "in a process of its own, which this machine cannot seal: it can read your files"
-    return f"Run it? It is a student's code; it runs {how}."
 
 
 def _as_proven(path: Path) -> bytes | None:
@@ -126,13 +124,6 @@ def _restore(path: Path, content: bytes | None) -> None:
         path.unlink()
     else:
         write_whole(path, content)
-
-
-def _submission(course: Course, submissions: Path, name: str) -> Submission:
-    with read_submissions(course, submissions) as intake:
-        student, path = who_handed_in(intake, name, submissions)
-        with told(student.id):
-            return read_submission(course, path, student.id)
 
 
 def _asked(id_: str, kind: str | None, symptom: str, question: str) -> Mistake:

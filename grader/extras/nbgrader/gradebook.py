@@ -139,20 +139,16 @@ def answered_notebook(submission: Submission, source: Solution) -> str:
     keys = submission.readings[source.assignment.id].sources
     files = [submission.sources[key] for key in keys]
     answers = {
-        exercise.name: _answer(files, exercise.name) for exercise in source.assignment.exercises
+        exercise.name: f"# {exercise.name} was not found in what was handed in."
+        for exercise in source.assignment.exercises
     }
+    for file in reversed(files):  # the first file counts that has it
+        found = {name: text for cell in file.cells for name, text in _definitions(cell)}
+        answers |= {name: found[name] for name in answers.keys() & found.keys()}
     shown = {_normal(text) for text in answers.values()}
     shown |= {_normal(cell.text) for cell in source.cells}
     others = [cell for file in files for cell in _others(file, shown)]
     return notebook_text(source, lambda cell: answers[cell.exercise], others)
-
-
-def _answer(files: list[SourceFile], name: str) -> str:
-    for file in files:
-        found = [text for cell in file.cells for n, text in _definitions(cell) if n == name]
-        if found:
-            return found[-1]
-    return f"# {name} was not found in what was handed in."
 
 
 def _others(file: SourceFile, shown: set[str]) -> Iterator[SolutionCell]:

@@ -21,7 +21,7 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import load_course
-from grader.extras.similarity.gather import gather, read_groups
+from grader.extras.similarity.command import gather, read_groups
 from grader.extras.similarity.pairs import TELLING, clusters, find_pairs
 from grader.extras.similarity.traces import (
     Given,
