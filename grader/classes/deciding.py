@@ -11,7 +11,6 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 
-from msgspec import structs
 from msgspec.structs import replace
 
 from grader.classes.decisions import NO_DECISIONS, DroppedCheck, LateDays, Personal
@@ -142,11 +141,11 @@ class Deciding:
         if not outcomes.assignments:
             missing = tuple(map(nothing_handed_in, course.assignments))
             submitted = outcomes.submitted or bool(personal.overrides)
-            outcomes = structs.replace(outcomes, submitted=submitted, assignments=missing)
+            outcomes = replace(outcomes, submitted=submitted, assignments=missing)
         dated = self.assignments(outcomes.assignments)
         about = tuple(_about(dated, personal))
         parts = with_causes(dated)
-        return structs.replace(
+        return replace(
             outcomes,
             score=score_of(parts),
             max_score=possible(course, parts),
@@ -171,7 +170,7 @@ class Deciding:
         """Outcomes, the same with the checks' scores, and with decisions, without lateness."""
         if id(outcomes) not in self.known:
             scored = scored_alone(self.course, outcomes)
-            made = _with_decisions(structs.replace(scored, notes=outcomes.notes), self.personal)
+            made = _with_decisions(replace(scored, notes=outcomes.notes), self.personal)
             self.known[id(outcomes)] = (outcomes, scored, made)
         return self.known[id(outcomes)]
 
@@ -186,36 +185,32 @@ def _with_decisions(scored_one: AssignmentResult, personal: Personal) -> Assignm
         return scored_one
     is_given = any(e.decision and e.decision.kind is DecisionKind.OVERRIDE for e in exercises)
     scores = [Decimal(0) if e.is_missing and is_given else e.score for e in exercises]
-    done = structs.replace(
+    done = replace(
         scored_one,
         score=total(scores),
         max_score=added(e.max_score for e in exercises),
         exercises=exercises,
     )
     if done.is_exempt:
-        return structs.replace(
-            done, notes=(*done.notes, _("This assignment does not count for you."))
-        )
+        return replace(done, notes=(*done.notes, _("This assignment does not count for you.")))
     words = (
         paragraph(filter(None, sentences))
         for one in exercises
         if one.decision is not None
         for sentences in _words(one, one.decision, personal)
     )
-    return structs.replace(done, notes=(*done.notes, *words))
+    return replace(done, notes=(*done.notes, *words))
 
 
 def _exercise(one: ExerciseResult, personal: Personal) -> ExerciseResult:
     automatic = one.score
     if one.id in personal.exempt:
         decision = Decision(DecisionKind.EXEMPTION, automatic)
-        return structs.replace(one, score=Decimal(0), max_score=0, decision=decision)
+        return replace(one, score=Decimal(0), max_score=0, decision=decision)
     given = next((o.points for o in personal.overrides if o.exercise == one.id), None)
     if given is not None:
         score = min(Decimal(str(given)), Decimal(str(one.max_score)))
-        return structs.replace(
-            one, score=score, decision=Decision(DecisionKind.OVERRIDE, automatic)
-        )
+        return replace(one, score=score, decision=Decision(DecisionKind.OVERRIDE, automatic))
     score_now = _with_other_checks(one, personal.checks)
     if score_now == automatic:
         return one
@@ -226,14 +221,14 @@ def _exercise(one: ExerciseResult, personal: Personal) -> ExerciseResult:
         dropped=tuple(c.check for c in personal.checks if c.check in own and not c.is_given),
         given=tuple(c.check for c in personal.checks if c.check in own and c.is_given),
     )
-    return structs.replace(one, score=score_now, decision=decision)
+    return replace(one, score=score_now, decision=decision)
 
 
 def _with_other_checks(one: ExerciseResult, decisions: Sequence[DroppedCheck]) -> Decimal | None:
     """An exercise's score where some checks do not count, or count as passed."""
     is_given = {decision.check: decision.is_given for decision in decisions}
     checks = [
-        structs.replace(check, outcome=Outcome.PASSED) if is_given.get(check.id) else check
+        replace(check, outcome=Outcome.PASSED) if is_given.get(check.id) else check
         for check in one.checks
         if is_given.get(check.id, True)
     ]
@@ -303,7 +298,7 @@ def _with_lateness(
             sentence = _("Late days used here: {used}. Left of your {budget}: {left}.")
             notes.append(sentence.format(used=paid, budget=allowed.budget, left=left))
         done.append(
-            structs.replace(
+            replace(
                 one,
                 score=after.score,
                 days_late=days,

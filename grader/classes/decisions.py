@@ -402,7 +402,7 @@ class _Resolver:
         """An entry with ids; its fields are looked up by what they are called."""
         finders: dict[str, Callable[[Any], object]] = {
             "student": self._student,
-            "students": lambda students: tuple(sorted(map(self._student, {*students}))),
+            "students": lambda students: tuple(sorted({*map(self._student, students)})),
             "label": self._label,
             "assignment": lambda target: self.course.assignment(target).id,
             "exercise": self._exercise,

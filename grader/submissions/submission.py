@@ -263,32 +263,27 @@ def read_submission(
     return _Reader(course, path, is_all_theirs).read(student)
 
 
-@dataclass
 class _Reader:
     """Reads one student's folder.
 
     Args:
-        top: the files that lie in it.
+        course: the course.
+        folder: the student's.
         is_all_theirs: whether files in any other folder are read as well.
-        folders: the folders in it, by the names that are meant.
-        all: the files in it and in folders below it.
-        room: what may still be read.
     """
 
-    course: Course
-    folder: Path
-    is_all_theirs: bool
-    sources: dict[str, SourceFile] = field(default_factory=dict)
-    top: list[Path] = field(default_factory=list)
-    folders: dict[str, Path] = field(default_factory=dict)
-    all: list[Path] = field(default_factory=list)
-    room: ReadingRoom = field(default_factory=ReadingRoom)
+    def __init__(self, course: Course, folder: Path, is_all_theirs: bool) -> None:
+        self.course, self.folder, self.is_all_theirs = course, folder, is_all_theirs
+        self.sources: dict[str, SourceFile] = {}
+        self.top = list(work_files(folder))
+        self.all: list[Path] = []  # the files in it and in folders below it
+        self.room = ReadingRoom()
+        inside = [p for p in sorted(folder.iterdir(), reverse=True) if p.is_dir()]
+        # By the names that are meant.
+        self.folders = {plain_name(p.name): p for p in inside if not p.is_symlink()}
 
     def read(self, student: str) -> Submission:
         modules = {assignment.module for assignment in self.course.assignments}
-        self.top = list(work_files(self.folder))
-        inside = [p for p in sorted(self.folder.iterdir(), reverse=True) if p.is_dir()]
-        self.folders = {plain_name(p.name): p for p in inside if not p.is_symlink()}
         shared = [p for p in self.top if plain_name(p.stem) not in modules]
         shared_keys = tuple(self._add(path).key for path in self.room.fitting(shared))
         readings = {a.id: self._reading(a, shared_keys) for a in self.course.assignments}
