@@ -9,7 +9,7 @@ import difflib
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -17,17 +17,14 @@ from typing import Any
 
 import torch
 
-from grader.cli.hint import hint_name, only_exercise, print_hint
-from grader.cli.predict import answer_text, chosen_text, is_choice, question_text
+from grader.cli.hint import hint_name, print_hint
 from grader.cli.render import print_assignment
-from grader.cli.show import print_view
-from grader.cli.styles import later, styles_text
 from grader.cli.view import View, plain_console
 from grader.core import language
+from grader.core.doors import entries, load
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _
 from grader.core.records import Result
-from grader.core.views import ViewResult
 from grader.course.course import (
     COURSE_VARIABLE,
     Assignment,
@@ -39,7 +36,6 @@ from grader.course.course import (
 from grader.judging.outcomes import shown_checks
 from grader.judging.picture_layout import first_difference
 from grader.judging.results import points
-from grader.judging.shown_views import shown_when_solved
 from grader.judging.submission_grader import (
     VISIBLE_CHECKS,
     Scope,
@@ -47,9 +43,7 @@ from grader.judging.submission_grader import (
     grade,
     visible_grader,
 )
-from grader.judging.views import load_predictions
-from grader.progress.other_ways import styles_of
-from grader.progress.predictions import answers
+from grader.progress.solved import Shown, Solved, what_follows
 from grader.sandbox.failures import stub_exercise
 from grader.sandbox.loader import Loader
 from grader.sessions.in_process import InProcessSession
@@ -77,7 +71,7 @@ def check_exercise(exercise_id: str) -> float | int:
     """
     namespace = sys._getframe(1).f_globals
     try:
-        course = _course(Path.cwd())
+        course = course_here(Path.cwd())
         (exercise,) = course.select((exercise_id,)).values()
         _read_own_anew(namespace)
         if not _is_defined(course, exercise.name, namespace):
@@ -94,17 +88,21 @@ def check_exercise(exercise_id: str) -> float | int:
         ran = _grader(course.root, exercise.assignment), submission, session
         with one_thread(), quiet_stderr():
             result = grade(*ran, Scope({exercise.id: exercise}, VISIBLE_CHECKS))
+        new = [exercise] if result.exercises[0].is_solved else []
         # What the code prints was shown with its checks.
         with one_thread(), redirect_stdout(io.StringIO()), quiet_stderr():
-            views = shown_when_solved(*ran, result)
+            follows = what_follows(Solved(*ran, new, "notebook"))
     except GraderError as error:
         print(error)
         return 0
-    _show(course, result, views, is_rich=kernel is not None and kernel.is_rich)
-    _solved.discard(exercise.id)
-    if result.exercises[0].is_solved:
-        _solved.add(exercise.id)
-        _follow(course, exercise, submission, session)
+    is_rich = kernel is not None and kernel.is_rich
+    _show(course, result, is_rich=is_rich)
+    for shown in follows:
+        _show_following(shown, is_rich=is_rich)
+    solved.discard(exercise.id)
+    if new:
+        solved.add(exercise.id)
+        _follow(course, exercise)
     return points(result.score) or 0
 
 
@@ -116,60 +114,19 @@ def hint(name: str, *, restart: bool = False) -> None:
         restart: whether to begin with the first again.
     """
     try:
-        course = _course(Path.cwd())
+        course = course_here(Path.cwd())
         how = f'hint("{name}", restart=True)'
         print_hint(course, name, how, again=False, everything=False, restart=restart)
     except GraderError as error:
         print(error)
 
 
-def styles(name: str) -> None:
-    """Print other right ways to write an exercise that this notebook has solved.
-
-    Args:
-        name: the exercise's name or id.
-    """
-    try:
-        course = _course(Path.cwd())
-        exercise = only_exercise(course, name)
-        is_solved = exercise.id in _solved
-        print(styles_text(course, exercise) if is_solved else later(exercise))
-    except GraderError as error:
-        print(error)
-
-
-def predict(exercise_id: str, answer: int | None = None) -> None:
-    """Ask what the student expects of an exercise, or remember the number of their choice.
-
-    Args:
-        exercise_id: the full id.
-        answer: the number of a choice; None where nothing is chosen yet.
-    """
-    try:
-        course = _course(Path.cwd())
-        (exercise,) = course.select((exercise_id,)).values()
-        one = load_predictions(course, [exercise.id]).get(exercise.id)
-        if one is None:
-            sentence = _("There is no prediction for {target}.")
-            raise UsageError(sentence.format(target=exercise.id))
-        _predicted.pop(exercise.id, None)
-        if answer is not None and is_choice(one, answer):
-            _predicted[exercise.id] = answer
-            print(chosen_text(course, one, answer))
-            sentence = _("Your code answers below, once {name} is solved.")
-            print(f"  {sentence.format(name=exercise.name)}")
-            return
-        print(question_text(course, exercise, one))
-        sentence = _("Write the number of your choice for None above, and run this cell again.")
-        if answer is not None:
-            sentence = _("{answer!r} is none of the numbers above: choose one of them.")
-        print(f"\n{sentence.format(answer=answer)}")
-    except GraderError as error:
-        print(error)
-
-
-_predicted: dict[str, int] = {}
-"""The numbers of the choices that were predicted in this kernel, by exercise."""
+def __getattr__(name: str) -> Any:
+    """What else cells call: what stands at the door of notebooks."""
+    found = entries("grader.notebook")
+    if name not in found:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return load(found[name])
 
 
 @contextmanager
@@ -180,7 +137,7 @@ def experiment() -> Iterator[None]:
             yield
     except Exception as error:
         with suppress(GraderError):
-            _course(Path.cwd())  # whose language is spoken
+            course_here(Path.cwd())  # whose language is spoken
         print(_why_not(error))
 
 
@@ -199,7 +156,7 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-_solved: set[str] = set()
+solved: set[str] = set()
 """The ids of the exercises that were solved when this kernel checked them last."""
 
 
@@ -239,8 +196,8 @@ def _why_not(error: Exception) -> str:
     return sentence.format(error=f"{type(error).__name__}: {error}".rstrip(": "))
 
 
-def _show(course: Course, result: Result, views: Sequence[ViewResult], *, is_rich: bool) -> None:
-    """Print a result, its picture where there can be one, and what right code makes of a text."""
+def _show(course: Course, result: Result, *, is_rich: bool) -> None:
+    """Print a result, and its picture where there can be one."""
     console = plain_console()
     with console.capture() as shown:
         for assignment in result.assignments:
@@ -249,27 +206,10 @@ def _show(course: Course, result: Result, views: Sequence[ViewResult], *, is_ric
     print(shown.get().rstrip("\n"))
     if is_rich:
         _show_pictures(result)
-    if views:
-        _show_views(views, is_rich=is_rich)
 
 
-def _follow(
-    course: Course, exercise: Exercise, submission: Submission, session: InProcessSession
-) -> None:
-    """Print what a solved exercise says to a prediction, other ways to write it, and the next one."""
-    # A fault of the course's own costs no points: `grader validate` tells it.
-    with suppress(GraderError):
-        number = _predicted.get(exercise.id)
-        if number is not None:
-            judged = _grader(course.root, exercise.assignment)
-            with one_thread(), redirect_stdout(io.StringIO()), quiet_stderr():
-                found = answers(judged, submission, session, [exercise])
-            for one, answer in found.values():
-                print(answer_text(course, one, number, answer))
-        if styles_of(course, exercise):
-            name = hint_name(course, exercise.id)
-            call = f'`from grader.notebook import styles; styles("{name}")`'
-            print(_("Other right ways to write it: {commands}").format(commands=call))
+def _follow(course: Course, exercise: Exercise) -> None:
+    """Print which exercise comes next."""
     following = list(course.exercises.values())
     following = following[following.index(exercise) + 1 :]
     what = following[0].id if following else _("nothing is left to do")
@@ -292,20 +232,15 @@ def _show_pictures(result: Result) -> None:
     _display(page(pictures), "\n".join(map(first_difference, pictures)))
 
 
-def _show_views(views: Sequence[ViewResult], *, is_rich: bool) -> None:
-    """Show views: as HTML, or else as text."""
+def _show_following(shown: Shown, *, is_rich: bool) -> None:
+    """Show something that follows a solved exercise: as HTML where there is some, or as text."""
     console = plain_console()
-    with console.capture() as shown:
-        for view in views:
-            console.print()
-            print_view(console, view, is_whole=False)
-    text = shown.get().rstrip("\n")
-    if not is_rich:
-        print(text)
-        return
-    from grader.reports.html.pages import views as page
-
-    _display(page(views), text)
+    with console.capture() as text:
+        console.print(shown.text, soft_wrap=True)
+    if is_rich and shown.html:
+        _display(shown.html, text.get().rstrip("\n"))
+    else:
+        print(text.get().rstrip("\n"))
 
 
 def _display(html: str, text: str) -> None:
@@ -352,7 +287,7 @@ def _own_work(here: Path, assignment_id: str) -> SourceFile:
     folders = [here, here.parent]
     if len(here.parents) > 2:  # <course>/autograded/<student>/<assignment>
         folders.append(here.parents[2] / "submitted" / here.parent.name)
-    course = _course(here)
+    course = course_here(here)
     assignment = course.by_id[course.select((assignment_id,)).popitem()[1].assignment]
     found = next(filter(None, (_source(course, assignment, folder) for folder in folders)), None)
     if found is not None:
@@ -395,7 +330,7 @@ def _source(course: Course, assignment: Assignment, folder: Path) -> SourceFile 
     return next((s for s in sources if s.module == assignment.module), None)
 
 
-def _course(start: Path) -> Course:
+def course_here(start: Path) -> Course:
     """The course that a folder lies in; its language is spoken from here on.
 
     Raises:

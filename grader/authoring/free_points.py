@@ -215,7 +215,7 @@ class _CorruptedHandle(StudentHandle):
         if gradients:
             parts = (gradients.parameters, gradients.arguments)
             gradients = type(gradients)(
-                *({n: _no_gradient(g) for n, g in p.items()} for p in parts)
+                *({n: g if g is None else torch.zeros_like(g) for n, g in p.items()} for p in parts)
             )
         value = _corrupted(answer.value, args, self.corrupt)
         return replace(answer, value=value, gradients=gradients)
@@ -233,10 +233,6 @@ class _CorruptedHandle(StudentHandle):
             parameters=_corrupted(state.parameters, (), self.corrupt),
             buffers=_corrupted(state.buffers, (), self.corrupt),
         )
-
-
-def _no_gradient(gradient: torch.Tensor | None) -> torch.Tensor | None:
-    return None if gradient is None else torch.zeros_like(gradient)
 
 
 def free_points(mistakes: LiveMistakes, exercise: Exercise, checks: Checks) -> FreePoints:

@@ -8,19 +8,15 @@ import shutil
 import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
 from grader.core.kit import installing
 from grader.core.records import added
 from grader.course.course import MANIFEST, SOLUTIONS, load_course
-from grader.course.toml_table import toml_text
+from grader.release import students
 from grader.release.stubs import generate
 
 TEMPLATES = "templates"
@@ -28,28 +24,14 @@ SUFFIX = ".template"
 """What templates' names end in: no tool takes them for code, and no release has them."""
 
 
-@cache
-def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("grader.authoring", TEMPLATES),
-        autoescape=False,
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters["quoted"] = toml_text
-    return made
-
-
-def rendered(template: str, **values: Any) -> str:
+def rendered(template: str, /, **values: Any) -> str:
     """A template's text.
 
     Args:
         template: its path below `templates/`, without its suffix.
         **values: what is put into it.
     """
-    return _environment().get_template(template + SUFFIX).render(**values)
+    return students.rendered(f"authoring/{TEMPLATES}/{template}{SUFFIX}", **values)
 
 
 def rendered_folder(folder: str, **values: Any) -> list[OutputFile]:
@@ -58,14 +40,15 @@ def rendered_folder(folder: str, **values: Any) -> list[OutputFile]:
     Raises:
         UsageError: in a released copy, which has no templates.
     """
-    if not files("grader.authoring").joinpath(TEMPLATES, folder).is_dir():
+    place = Path(__file__).parent / TEMPLATES / folder
+    if not place.is_dir():
         raise UsageError(
             "A released copy has no templates. Install the kit itself, and run this outside of the "
             f"copy: {installing('author')}."
         )
-    paths = [t for t in _environment().list_templates() if t.startswith(f"{folder}/")]
+    paths = (path.relative_to(place).as_posix() for path in sorted(place.rglob(f"*{SUFFIX}")))
     names = [path.removesuffix(SUFFIX) for path in paths]
-    return [OutputFile(name.removeprefix(f"{folder}/"), rendered(name, **values)) for name in names]
+    return [OutputFile(name, rendered(f"{folder}/{name}", **values)) for name in names]
 
 
 def with_generated(root: Path | None, changed: Sequence[OutputFile]) -> list[OutputFile]:

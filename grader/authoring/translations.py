@@ -94,7 +94,7 @@ def kit_messages() -> list[Message]:
 
 def _help_texts(path: Path) -> Iterator[str]:
     """What `--help` says of commands that speak languages: their docstrings, and of their options."""
-    text = path.read_text("utf-8") if path.parent.name == "cli" else ""
+    text = path.read_text("utf-8") if not {"cli", "extras"}.isdisjoint(path.parts) else ""
     for node in ast.walk(ast.parse(text)):
         marks = node.decorator_list if isinstance(node, ast.FunctionDef) else []
         keywords = [k for mark in marks for k in getattr(mark, "keywords", ())]

@@ -1,54 +1,31 @@
 """The command `grader`: the list of its commands, each loaded when it is called, and their errors."""
 
-import keyword
+import re
 import traceback
-from importlib import import_module
+from contextlib import suppress
+from importlib.abc import SourceLoader
+from importlib.metadata import EntryPoint
+from importlib.util import find_spec
 
 import click
 
 from grader.cli.help import SpokenCommand
 from grader.cli.shared import Done, ExitCode, echo, fit_streams, is_students_copy
+from grader.core.doors import entries, lacking, load
 from grader.core.errors import CourseError, GraderError, UsageError
 from grader.core.kit import KIT_NAME
 from grader.core.language import N_, _, ngettext
 
-COMMANDS = {
-    N_("For students"): {
-        "check": N_("Run the visible checks on your work."),
-        "watch": N_("Check your work each time you save a file in assignments/."),
-        "status": N_("Show where you are in the course: points, what is done, what comes next."),
-        "hint": N_("Show the next hint for EXERCISE."),
-        "predict": N_("Predict what your code will do, and have it answer once it is written."),
-        "show": N_("Show what your own code makes of the course's text."),
-        "styles": N_("Show other right ways to write EXERCISE, once it is solved."),
-        "pack": N_("Write the one file that you hand in, and print a receipt."),
-        "doctor": N_("Show whether all that is needed works here."),
-    },
-    N_("For instructors"): {
-        "grade": "Grade SUBMISSIONS, a folder with one folder per student, by all checks.",
-        "explain": "Show everything about one score: STUDENT's for EXERCISE.",
-        "compare": "Show whose score differs between OLD and NEW, by how much, and why.",
-        "publish": "Keep a copy of the results in OUT, the --out folder of a run, as students receive them.",
-        "similar": "Show suspiciously similar submissions in the class of RUN.",
-        "learn": "Turn STUDENT's wrong answer for EXERCISE into a known mistake.",
-        "release": "Write a release for students or a platform into DEST.",
-    },
-    N_("For authors"): {
-        "new": "Create a course, an assignment or an exercise.",
-        "preview": "Show an assignment or an exercise as students will see it.",
-        "generate": "Regenerate stubs and notebooks from the solutions.",
-        "validate": "Prove that the course keeps its promises.",
-        "mutate": "Run the checks against mutants, small mechanical edits of the solutions.",
-        "import": "Turn a notebook written for otter-grader or nbgrader into an assignment.",
-        "schema": "Print the JSON schema of a file that other programs may read.",
-        "catalogues": "Update the translation catalogues and compile them.",
-    },
+COMMANDS = "grader.commands"
+STUDENTS = f"{COMMANDS}.students"
+HEADINGS = {
+    STUDENTS: N_("For students"),
+    f"{COMMANDS}.instructors": N_("For instructors"),
+    f"{COMMANDS}.authors": N_("For authors"),
+    COMMANDS: N_("From other packages"),
 }
-"""By who uses them, all commands with the first sentence of their help. Students' commands work in
-a student's copy; the others are not listed there. Each is the function of its name in the module
-of its name."""
-
-HIDDEN = ("gradescope",)
+"""What commands are listed under, by the door that they stand at; others are not listed. Students'
+commands work in a student's copy; in one the others of the kit are not listed."""
 
 
 class Group(SpokenCommand, click.Group):
@@ -56,30 +33,29 @@ class Group(SpokenCommand, click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands that can work here."""
-        shown = list(COMMANDS.values())[:1] if is_students_copy() else COMMANDS.values()
-        return sorted(name for commands in shown for name in commands)
+        shown = (STUDENTS, COMMANDS) if is_students_copy() else HEADINGS
+        return [name for name, entry in entries(COMMANDS).items() if entry.group in shown]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """A command, from its own module."""
-        if cmd_name not in self.commands:
-            return None
-        name = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
-        command: click.Command = getattr(import_module(f"grader.cli.{name}"), name)
-        return command
+        entry = entries(COMMANDS).get(cmd_name)
+        return load(entry) if entry is not None else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands by who uses them; without the others in a student's copy."""
         names = self.list_commands(ctx)
         width = max(map(len, names))
-        is_copy = is_students_copy()
-        for heading, commands in COMMANDS.items():
-            rows = [
-                (name.ljust(width), _short(commands[name], formatter.width - 6 - width))
-                for name in names
-                if name in commands
-            ]
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for door, heading in HEADINGS.items():
+            heading = "Commands" if is_students_copy() else _(heading)
+            sections.setdefault(heading, []).extend(
+                (name.ljust(width), _short(_sentence(entry), formatter.width - 6 - width))
+                for name, entry in entries(COMMANDS).items()
+                if name in names and entry.group == door
+            )
+        for heading, rows in sections.items():
             if rows:
-                with formatter.section("Commands" if is_copy else _(heading)):
+                with formatter.section(heading):
                     formatter.write_dl(rows)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -99,12 +75,26 @@ class Group(SpokenCommand, click.Group):
         except Exception as error:
             if ctx.params.get("traceback"):
                 traceback.print_exc()
-            echo(_sentences(error), err=True)
-            is_usage = isinstance(error, UsageError | CourseError)
+            entry = entries(COMMANDS).get(ctx.invoked_subcommand or "")
+            missing = lacking(entry, error) if entry is not None else ""
+            echo(missing or _sentences(error), err=True)
+            is_usage = bool(missing) or isinstance(error, UsageError | CourseError)
             ctx.exit(ExitCode.USAGE_OR_COURSE_ERROR if is_usage else ExitCode.GRADERS_FAULT)
         if not isinstance(code, ExitCode):
             return code
-        raise Done(code) if ctx.invoked_subcommand in COMMANDS["For students"] else SystemExit(code)
+        is_quick = ctx.invoked_subcommand in entries(STUDENTS)
+        raise Done(code) if is_quick else SystemExit(code)
+
+
+def _sentence(entry: EntryPoint) -> str:
+    """The first line of a command's docstring, from its source: a list loads no command."""
+    with suppress(ImportError):
+        spec = find_spec(entry.module)
+        if spec is not None and isinstance(spec.loader, SourceLoader):
+            source = spec.loader.get_source(entry.module) or ""
+            match = re.search(rf'(?ms)^def {entry.attr}\(.*?"""(.+?)(?:""")?$', source)
+            return match[1] if match else ""
+    return ""
 
 
 def _short(sentence: str, most: int) -> str:
@@ -154,10 +144,8 @@ def cli(ctx: click.Context, traceback: bool) -> None:
         ctx.exit(ExitCode.FINE if words else ExitCode.USAGE_OR_COURSE_ERROR)
 
 
-# What a name stands for until it is loaded; click looks for similar names among them.
-cli.commands.update(
-    (name, click.Command(None)) for name in (*HIDDEN, *(n for c in COMMANDS.values() for n in c))
-)
+# Until it is loaded: click looks for similar names among them.
+cli.commands.update(dict.fromkeys(entries(COMMANDS), click.Command(None)))
 
 
 def main() -> None:

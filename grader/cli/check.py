@@ -5,13 +5,13 @@ whatever imports torch, checks or solutions is imported after that.
 """
 
 import gc
-import json
 import os
 import secrets
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,22 +23,23 @@ from grader.cli.shared import (
     ExitCode,
     course_option,
     echo,
+    echo_json,
     format_option,
     from_here,
     targets_argument,
 )
-from grader.core.errors import CourseError, UsageError
+from grader.core.doors import entries
+from grader.core.errors import UsageError
 from grader.core.language import _, listed, paragraph
 from grader.core.records import Outcome, Result
 from grader.course.course import Course, Exercise
 from grader.progress.packing import as_handed_in
-from grader.reports.base import CheckedWork
-from grader.reports.registry import CHECK_REPORTS, checked
+from grader.progress.solved import Solved, what_follows
+from grader.reports.base import OF_CHECK, CheckedWork, checked
 from grader.submissions.protected_files import Protection, protection
 from grader.submissions.submission import Submission, read_submission
 
 if TYPE_CHECKING:
-    from grader.judging.submission_grader import SubmissionGrader
     from grader.sessions.base import Session
 
 
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 @click.option(
     "--report",
     "reports",
-    type=click.Choice(CHECK_REPORTS),
+    type=click.Choice([*entries(OF_CHECK)]),
     multiple=True,
     help="Also report in a platform's own form; may be given more than once.",
 )
@@ -97,11 +98,10 @@ def check(
         session = _session(course, work, debug=debug, as_graded=as_graded)
         from grader.cli.hint import hint_command, verbose_command
         from grader.cli.render import print_as_graded, print_check, print_decided, print_protection
-        from grader.cli.show import print_new_views
         from grader.cli.view import View, console
         from grader.judging.results import to_json
-        from grader.judging.shown_views import shown_solved, shown_when_solved
         from grader.judging.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
+        from grader.judging.views import shown_solved
 
     # The copy's own work is what `grader status` reports.
     is_own = submission is None and not as_graded
@@ -110,22 +110,19 @@ def check(
         closing(visible_grader(course, apart=debug, exercises=exercises)) as grader,
     ):
         result = grade(grader, work, session, Scope(exercises, VISIBLE_CHECKS))
-        ran = grader, work, session, result
-        solved = shown_solved(*ran) if "html" in reports else ()
-        before = _solved_before(course) if is_own else ()
-        new = shown_when_solved(*ran, before) if is_own else ()
-        lines = _what_follows(*ran, before) if is_own else []
-    protected, now = protection(course.root), datetime.now(UTC)
-    run = CheckedWork(
-        course, result, _platform_path(path), dict(os.environ), now, protected, solved
-    )
-    made = checked(reports, run)
+        ran = grader, work, session
+        new = _newly_solved(course, result) if is_own else []
+        follows = what_follows(Solved(*ran, new, "check"))
+        protected, now = protection(course.root), datetime.now(UTC)
+        folder, views = _platform_path(path), partial(shown_solved, *ran, result)
+        run = CheckedWork(course, result, folder, dict(os.environ), now, protected, views)
+        made = checked(reports, run)
     for file in made.files:
         file.write(course.root)
     is_json = format_ == "json"
     with _platform_commands(made.lines, err=is_json):
         if is_json:
-            echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
+            echo_json(to_json(result))
         else:
             view = View(
                 from_here(path if path.is_dir() else path.parent),
@@ -138,9 +135,8 @@ def check(
                 [grader.decided.get(id_) for id_ in exercises], result.max_score, console()
             )
             print_protection(protected, console())
-            print_new_views(console(), course, new)
-            for line in lines:
-                echo(line)
+            for shown in follows:
+                console().print(shown.text, soft_wrap=True)
             if as_graded:
                 print_as_graded(result, console())
     if is_own:
@@ -150,43 +146,14 @@ def check(
     return _exit_code(result, protected)
 
 
-def _what_follows(
-    grader: "SubmissionGrader",
-    submission: Submission,
-    session: "Session",
-    result: Result,
-    before: Collection[str],
-) -> list[str]:
-    """What is said of the exercises that this run is the first to find solved.
-
-    Args:
-        grader: what the run was checked with.
-        submission: the work.
-        session: that it runs in.
-        result: of the run.
-        before: the ids of the exercises that were solved before.
-
-    Returns:
-        Nothing where a course's predictions or styles are wrong: `grader validate` says how.
-    """
-    from grader.cli.predict import predicted_lines
-    from grader.cli.styles import styles_line
-
-    course = grader.environment.course
-    new = [e.id for e in result.exercises if e.is_solved and e.id not in before]
-    solved = [course.exercises[id_] for id_ in new]
-    with suppress(CourseError):
-        lines = predicted_lines(grader, submission, session, solved)
-        return [line for line in (*lines, styles_line(course, solved)) if line]
-    return []
-
-
-def _solved_before(course: Course) -> set[str]:
-    """The exercises that were solved when they were last checked, by id."""
+def _newly_solved(course: Course, result: Result) -> list[Exercise]:
+    """The exercises that were not solved when they were last checked, and are now."""
     from grader.progress.store import Memory
 
     known = Memory(course.root).results()
-    return {id_ for id_, last in known.items() if last.exercise.is_solved}
+    before = {id_ for id_, last in known.items() if last.exercise.is_solved}
+    new = (e.id for e in result.exercises if e.is_solved and e.id not in before)
+    return [course.exercises[id_] for id_ in new]
 
 
 def _refuse_other_work(

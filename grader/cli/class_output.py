@@ -9,9 +9,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from grader.classes.deciding import NOT_RUN
-from grader.classes.records import FORMER, REPORTS, SUMMARY, open_records, results_of
+from grader.classes.records import FORMER, REPORTS, SUMMARY, open_records
 from grader.classes.rows import ClassResult, Row
 from grader.classes.run import NEW_ASSIGNMENT
+from grader.cli.view import table
 from grader.core.language import _
 from grader.core.records import Result
 from grader.core.text import clean, escaped, location_words
@@ -38,29 +39,21 @@ def class_table(rows: Sequence[Row], max_score: float, due: Course | None = None
         max_score: the points of everything.
         due: the course with what was due so far; a column shows its points.
     """
-    table = Table(title=None, header_style="bold")
-    table.add_column(_("student"), overflow="fold")
-    table.add_column(_("score"), justify="right")
-    table.add_column(_("of {max_score}").format(max_score=max_score), justify="right")
+    scores = [_("score"), _("of {max_score}").format(max_score=max_score)]
     if due is not None:
-        table.add_column(_("due, of {max_score}").format(max_score=due.max_score), justify="right")
-    table.add_column(_("what happened"), overflow="fold")
+        scores.append(_("due, of {max_score}").format(max_score=due.max_score))
+    shown = table(_("student"), *scores, _("what happened"), right=scores)
     for row in rows:
         score, share = _shown_score(row)
-        so_far = () if due is None else (_due_score(row, due),)
-        table.add_row(
+        so_far = () if due is None else ("–" if row.of(due) is None else str(row.of(due)),)
+        shown.add_row(
             escape(clean(row.student).replace("\n", "\\x0a")),
             score,
             share,
             *so_far,
             escape(row.summary_line),
         )
-    return table
-
-
-def _due_score(row: Row, due: Course) -> str:
-    score = row.of(due)
-    return "–" if score is None else str(score)
+    return shown
 
 
 def class_summary(rows: Sequence[Row], max_score: float, due: Course | None = None) -> str:
@@ -95,7 +88,12 @@ def class_summary(rows: Sequence[Row], max_score: float, due: Course | None = No
 def gaps_line(course: Course, rows: Sequence[Row]) -> str:
     """For how many nothing was handed in of each assignment; "" where that is none."""
     counts = {
-        id_: sum(row.assignments.get(id_) is None for row in rows if _is_open(row, id_))
+        # where it counts for a student, and is not undecided
+        id_: sum(
+            row.assignments.get(id_) is None
+            for row in rows
+            if id_ not in row.exempt and id_ not in row.open_
+        )
         for id_ in course.by_id
     }
     most = {id_: sum(id_ not in row.exempt for row in rows) for id_ in counts}
@@ -105,11 +103,6 @@ def gaps_line(course: Course, rows: Sequence[Row]) -> str:
     if nobody:
         some.append(f"everybody in {', '.join(nobody[:MOST_GAPS])}{more}")
     return f"Handed in nothing: {'; '.join(some)}." if some else ""
-
-
-def _is_open(row: Row, id_: str) -> bool:
-    """Whether an assignment counts for a student, and is not undecided."""
-    return id_ not in row.exempt and id_ not in row.open_
 
 
 def defect_lines(rows: Sequence[Row], out: Path) -> list[str]:
@@ -243,7 +236,7 @@ def _older_reports(result: ClassResult, out: Path, reports: Sequence[str]) -> It
 
 def row_results(out: Path, rows: Sequence[Row]) -> list[Result]:
     """The full results of some students, from what is written."""
-    return results_of(open_records(out), [row.student for row in rows])
+    return [*map(open_records(out).result, (row.student for row in rows))]
 
 
 def undecided_lines(out: Path, undecided: Sequence[Row], intake: IntakeResult) -> list[str]:

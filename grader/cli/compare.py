@@ -1,6 +1,5 @@
 """`grader compare`: two runs, or a run and another state of the course, side by side."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -17,14 +16,14 @@ from rich.table import Table
 from grader.classes.compare import Comparison, by_check, compare_runs, signed, to_record
 from grader.classes.records import Records, earlier_options, open_records
 from grader.classes.store import ANONYMOUS, Store
-from grader.cli.shared import ANYTHING, FOLDER, ExitCode, format_option
-from grader.cli.view import console
+from grader.cli.shared import ANYTHING, FOLDER, ExitCode, echo_json, format_option
+from grader.cli.view import console, table
+from grader.core.doors import entries, load
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
 from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
 from grader.intake.folders import STORE
-from grader.reports.items import stability_table
 
 MOST_ROWS = 100
 """Of more students than these a terminal shows the first."""
@@ -59,22 +58,19 @@ def compare(
 
     Checks that end differently for unchanged work are listed.
     """
-    class_options = [
-        part
-        for option, path in (("--roster", roster), ("--anonymous", anonymous))
-        if path is not None
-        for part in (option, str(path))
-    ]
+    class_options = ["--roster", str(roster)] if roster is not None else []
+    class_options += ["--anonymous", str(anonymous)] if anonymous is not None else []
     with _runs(old, new, submissions, class_options) as (before, after):
         comparison = compare_runs(before, after)
         if items is not None:
+            stability_table = load(entries("grader.reports.compare")["items"])
             write_whole(items, stability_table([*before.results()], [*after.results()]))
     if page is not None:
         from grader.reports.html.pages import comparison_page
 
         write_whole(page, comparison_page(comparison, str(old), str(new)))
     if format_ == "json":
-        click.echo(json.dumps(to_record(comparison), indent=2, ensure_ascii=False))
+        echo_json(to_record(comparison))
     else:
         _print(comparison)
     return ExitCode.FINE
@@ -146,24 +142,19 @@ def _print(comparison: Comparison) -> None:
         screen.print(f"{left} more: --format json and --html have everybody.")
     effects = by_check(comparison)
     if effects:
-        table = Table(header_style="bold")
-        table.add_column("check", overflow="fold")
-        for name in ("differs for", "gain", "lose"):
-            table.add_column(name, justify="right")
+        counts = ("differs for", "gain", "lose")
+        shown = table("check", *counts, right=counts)
         for effect in effects:
-            counts = map(len, (effect.students, effect.gaining, effect.losing))
-            table.add_row(escape(effect.id), *map(str, counts))
-        screen.print(table)
+            lengths = map(len, (effect.students, effect.gaining, effect.losing))
+            shown.add_row(escape(effect.id), *map(str, lengths))
+        screen.print(shown)
 
 
 def _students(comparison: Comparison) -> Table:
-    table = Table(header_style="bold")
-    table.add_column("student", overflow="fold")
-    for name in ("before", "after", "difference"):
-        table.add_column(name, justify="right")
-    table.add_column("what it comes from", overflow="fold")
+    scores = ("before", "after", "difference")
+    students = table("student", *scores, "what it comes from", right=scores)
     for change in comparison.of_scores[:MOST_ROWS]:
         why = "\n".join(line for part in change.parts for line in part.lines)
         shown = (change.shown_before, change.shown_after, signed(change.difference))
-        table.add_row(*map(escape, (clean(change.student), *shown, why)))
-    return table
+        students.add_row(*map(escape, (clean(change.student), *shown, why)))
+    return students

@@ -1,23 +1,28 @@
 """`grader explain`: everything about one score, and whether it comes out the same again."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from grader.classes import explain as classes
-from grader.classes.explain import Explained
+from grader.classes.explain import Explained, State, read_requests, states
 from grader.classes.records import open_records
-from grader.classes.regrade_requests import State, read_requests, states
 from grader.classes.rows import attempts_words
 from grader.cli.render import exercise_lines, exercise_sign
-from grader.cli.shared import ANYTHING, FILE, FOLDER, ExitCode, current_course, echo, format_option
-from grader.cli.view import View, console, indented, sign_of
+from grader.cli.shared import (
+    ANYTHING,
+    FILE,
+    FOLDER,
+    ExitCode,
+    current_course,
+    echo_json,
+    format_option,
+)
+from grader.cli.view import View, console, indented, sign_of, table
 from grader.core.records import ExerciseResult, Outcome
 from grader.core.text import clean, escaped, location_words
 from grader.course.course import Course
@@ -72,7 +77,7 @@ def explain(
         raise click.UsageError("Give STUDENT and EXERCISE, or --requests FILE alone.")
     explained = classes.explain(current_course(), run, student, exercise, submissions, again=again)
     if format_ == "json":
-        echo(json.dumps(explained.record, indent=2, ensure_ascii=False))
+        echo_json(explained.record)
     else:
         _print(console(), explained)
     return ExitCode.NOT_PASSED if explained.differences else ExitCode.FINE
@@ -177,16 +182,14 @@ def _list_requests(course: Course, run: Path, path: Path, format_: str) -> ExitC
     """Show what students ask to be looked at again, and how each request stands."""
     requested = states(course, open_records(run), read_requests(path))
     if format_ == "json":
-        echo(json.dumps([_record(state) for state in requested], indent=2, ensure_ascii=False))
+        echo_json([_record(state) for state in requested])
         return ExitCode.FINE
-    table = Table(header_style="bold")
-    for name in COLUMNS:
-        table.add_column(name, overflow="fold")
+    shown = table(*COLUMNS)
     for state in requested:
         cells = _record(state) | {"decision": state.decision or "none yet"}
-        table.add_row(*(escape(clean(cells[name] or "", MOST_WORDS)) for name in COLUMNS))
+        shown.add_row(*(escape(clean(cells[name] or "", MOST_WORDS)) for name in COLUMNS))
     screen = console()
-    screen.print(table)
+    screen.print(shown)
     left = sum(state.is_open for state in requested)
     screen.print(
         f"{left} of {len(requested)} have no decision. An entry in decisions.toml answers state."

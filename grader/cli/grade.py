@@ -1,7 +1,7 @@
 """`grader grade`: a class, all checks."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
@@ -10,9 +10,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from grader.classes.cluster import grade_on_cluster
-from grader.classes.decisions_file import class_decisions
-from grader.classes.policies import Policy
+from grader.classes.deciding import Policy
+from grader.classes.decisions import class_decisions
 from grader.classes.process_pool import grade_locally
 from grader.classes.records import (
     REPORTS,
@@ -44,8 +43,8 @@ from grader.cli.shared import (
     ended_like_ctrl_c,
 )
 from grader.cli.view import console
+from grader.core.doors import entries, load, of_address
 from grader.core.errors import UsageError
-from grader.core.kit import installing
 from grader.core.text import escaped
 from grader.course.course import Course
 from grader.intake.anonymous import anonymous as numbered
@@ -53,10 +52,9 @@ from grader.intake.anonymous import read_keys
 from grader.intake.folders import STORE
 from grader.intake.read import IntakeResult, read_submissions
 from grader.intake.times import with_times
-from grader.reports.base import GradedClass
-from grader.reports.registry import GRADE_REPORTS, graded
+from grader.reports.base import OF_GRADE, GradedClass, graded
 
-GRADEBOOK_FOLDER = "nbgrader"
+GRADEBOOKS = "grader.gradebooks"
 
 
 @click.command()
@@ -113,7 +111,7 @@ GRADEBOOK_FOLDER = "nbgrader"
 @click.option(
     "--report",
     "reports",
-    type=click.Choice(GRADE_REPORTS),
+    type=click.Choice([*entries(OF_GRADE)]),
     multiple=True,
     help="Also report in a platform's own form, in DIR/reports/NAME/; scores.csv is always there.",
 )
@@ -216,8 +214,12 @@ def grade(
     if anonymous is not None and out.resolve() in anonymous.resolve().parents:
         raise UsageError(f"{anonymous} says who is who: keep it outside {out}.")
     if gradebook:
-        _prepare_gradebook(course, gradebook, out)
-    counting = _counting_options(policy, times, never_lower, anonymous, history=history)
+        book = of_address(GRADEBOOKS, gradebook, "nbgrader")
+        for note in load(book).prepare(course, gradebook, out / book.name):
+            print_line(console(), note, "yellow")
+    paths = {"--times": times, "--never-lower": never_lower}
+    counting = _counting_options(policy, paths, history=history, anonymous=anonymous is not None)
+    exercises = course.select(assignments).values() if assignments else ()
     try:
         with (
             ended_like_ctrl_c(),
@@ -250,7 +252,7 @@ def grade(
                 force,
                 intake.is_whole,
                 intake.roster,
-                _assignment_ids(course, assignments),
+                tuple(dict.fromkeys(exercise.assignment for exercise in exercises)),
                 decided,
                 None if never_lower is None else open_records(never_lower),
                 counting,
@@ -275,9 +277,7 @@ def grade(
                 print_definitions(screen, row_results(out, rows))
             for line, style in run_lines(result, out, published, reports):
                 print_line(screen, line, style)
-            is_filled = not gradebook or _fill_gradebook(
-                course, intake, rows, gradebook, out, screen
-            )
+            is_filled = not gradebook or _fill_gradebook(screen, run, rows, gradebook)
     except KeyboardInterrupt:
         line = f"Interrupted. Who is graded is in {out}; the same command goes on from there."
         screen.print(line)
@@ -328,74 +328,33 @@ def _print_other_options(screen: Console, out: Path, counting: Sequence[str]) ->
 
 
 def _counting_options(
-    policy: str,
-    times: Path | None,
-    never_lower: Path | None,
-    anonymous: Path | None,
-    *,
-    history: bool,
+    policy: str, paths: Mapping[str, Path | None], *, history: bool, anonymous: bool
 ) -> tuple[str, ...]:
     """What was given of the options that decide what counts of what was handed in."""
     counting = [] if policy == Policy.LAST else ["--policy", str(policy)]
-    for option, path in (("--times", times), ("--never-lower", never_lower)):
-        if path is not None and anonymous is None:  # a path may have a name
+    for option, path in paths.items():
+        if path is not None and not anonymous:  # a path may have a name
             counting += [option, str(path.resolve())]
-    counting += ["--history"] if history else []
-    return (*counting, *([] if anonymous is None else [ANONYMOUS]))
-
-
-def _assignment_ids(course: Course, named: tuple[str, ...]) -> tuple[str, ...]:
-    """The ids of the assignments to grade, in course order; none where all are."""
-    exercises = course.select(named).values() if named else ()
-    return tuple(dict.fromkeys(exercise.assignment for exercise in exercises))
+    return (*counting, *["--history"] * history, *[ANONYMOUS] * anonymous)
 
 
 def _scheduler(address: str | None, jobs: int) -> Grade:
     """Where students are graded: on a cluster, in worker processes, or in this process."""
     if address is not None:
-        return partial(grade_on_cluster, address=address, jobs=jobs, pack=handed_in_as_data)
+        cluster = load(of_address("grader.schedulers", address, "dask"))
+        return partial(cluster, address=address, jobs=jobs, pack=handed_in_as_data)
     return grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
 
 
-# nbgrader's gradebook; nbgrader itself is imported only here.
-
-
-def _prepare_gradebook(course: Course, address: str, out: Path) -> None:
-    """Open the gradebook and give it the course's structure, before anybody is graded."""
-    try:
-        from grader.gradebook.fill import prepare_gradebook
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"A gradebook needs nbgrader, and {error.name} is not installed. "
-            f"Run: {installing('instructor')}."
-        ) from error
-    for note in prepare_gradebook(course, address, out / GRADEBOOK_FOLDER):
-        print_line(console(), note, "yellow")
-
-
-def _fill_gradebook(
-    course: Course,
-    intake: IntakeResult,
-    rows: Sequence[Row],
-    gradebook: str,
-    out: Path,
-    screen: Console,
-) -> bool:
+def _fill_gradebook(screen: Console, run: ClassRun, rows: Sequence[Row], address: str) -> bool:
     """Write the class into the gradebook; whether everybody is in it."""
-    from grader.gradebook.fill import fill_gradebook
-
-    folder = out / GRADEBOOK_FOLDER
-    graded_now = {student.id for student in intake.students}
-    results = row_results(out, [row for row in rows if row.student in graded_now])
+    book = of_address(GRADEBOOKS, address, "nbgrader")
+    graded_now = {student.id for student in run.students}
+    results = row_results(run.out, [row for row in rows if row.student in graded_now])
     times = {row.student: row.submitted_at for row in rows}
-    filled = fill_gradebook(
-        course, intake.students, results, gradebook, folder, intake.roster, times
-    )
-    print_line(
-        screen,
-        f"nbgrader's gradebook has {filled.students} students. Its form grader opens in "
-        f"{folder}: run `jupyter lab` there, then choose Nbgrader, Formgrader.",
-    )
+    work = run.course, run.students, results
+    filled = load(book).fill(*work, address, run.out / book.name, run.roster, times)
+    print_line(screen, filled.note)
     for student, why in filled.failed.items():
         print_line(screen, f"NOT IN THE GRADEBOOK: {student}: {why}")
     return not filled.failed

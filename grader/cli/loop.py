@@ -8,23 +8,20 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.cli.hint import NOT_REMEMBERED, advice_text, hint_command, verbose_command
-from grader.cli.predict import compare_line, prediction_line
 from grader.cli.render import print_assignment, print_file_failures
 from grader.cli.shared import from_here
-from grader.cli.show import print_new_views
 from grader.cli.status import place
-from grader.cli.styles import styles_line
 from grader.cli.view import View, broken
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, listed, ngettext
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result, added
-from grader.core.views import ViewResult
 from grader.course.course import Course, Exercise
 from grader.judging.outcomes import headline, is_attempted
 from grader.judging.results import points
 from grader.progress.live_checks import LiveChecker, Verdict
 from grader.progress.next_hint import Helper, Hint, Question
 from grader.progress.progress import Progress, read_progress, remember
+from grader.progress.solved import Shown, what_precedes
 from grader.progress.store import Memory
 
 KEYS = N_("h hint   n next exercise   a show all   q quit")
@@ -44,7 +41,7 @@ class Loop:
         before: what was known before the last save.
         watched: the exercise whose verdicts are shown; None when all are solved.
         has_shown: whether its verdict was shown since the last save.
-        views: of what was solved since then, by exercise.
+        follows: what there is to show of what was solved since then, by exercise.
     """
 
     course: Course
@@ -60,7 +57,7 @@ class Loop:
     is_busy: bool = False
     is_over: bool = False
     has_shown: bool = False
-    views: dict[str, tuple[ViewResult, ...]] = field(default_factory=dict)
+    follows: dict[str, list[Shown]] = field(default_factory=dict)
 
     def begin(self) -> None:
         """Say what is watched, and check what is not known yet."""
@@ -126,8 +123,7 @@ class Loop:
             return
         remember(self.course, self.now.submission, verdict.result)
         self.now = self.now.adding(verdict.result)
-        if verdict.views:
-            self.views[verdict.views[0].exercise] = verdict.views
+        self.follows |= verdict.follows
         if self.watched is not None:
             self._show_watched(verdict.result, self.watched)
         if verdict.is_last:
@@ -153,7 +149,7 @@ class Loop:
         far = [exercise for exercise in rest if exercise.assignment != first.assignment]
         self.is_busy = True
         batches = [batch for batch in ([first], near, far) if batch]
-        self.views = {}
+        self.follows = {}
         solved = [e.id for e in self.chosen if self.is_first_run or self.before.is_solved(e)]
         self.checker.check(self.now.submission, batches, solved)
 
@@ -172,10 +168,8 @@ class Loop:
             self._follow(self.watched)
             return
         self._say(_solved(self.watched, is_again=was_solved), "green")
-        if not was_solved:
-            self._say(compare_line(self.course, self.watched), "dim")
-            self._say(styles_line(self.course, [self.watched]), "dim")
-        print_new_views(self.screen, self.course, self.views.get(self.watched.id, ()))
+        for shown in self.follows.get(self.watched.id, ()):
+            self.screen.print(shown.text, soft_wrap=True)
         failures = self.now.file_failures.get(self.watched.assignment, ())
         self._go_on()
         if not self.has_shown:
@@ -238,13 +232,11 @@ class Loop:
 
     def _has_news(self, exercise: Exercise) -> bool:
         """Whether a student sees another result than before, and not only an empty stub's."""
-        result = self.now.results.get(exercise.id)
-        return self._has_changed(exercise) and not _is_stub(result)
-
-    def _has_changed(self, exercise: Exercise) -> bool:
-        """Whether a student sees another result than before."""
-        now, before = (s.results.get(exercise.id) for s in (self.now, self.before))
-        return now is not None and before is not None and _seen(now) != _seen(before)
+        now, before = (state.results.get(exercise.id) for state in (self.now, self.before))
+        if now is None or before is None:
+            return False
+        is_stub = now.is_untouched and now.checks[0].outcome is Outcome.NOT_ATTEMPTED
+        return not is_stub and _seen(now) != _seen(before)
 
     def _go_on(self) -> None:
         """Watch the next unfinished exercise, and say which it is."""
@@ -274,7 +266,8 @@ class Loop:
         self._say(_("Next: {what}").format(what=what), "bold")
         self._say("  " + _("in {file}").format(file=place(self.now, exercise)))
         if not is_attempted(self.now.results.get(exercise.id)):
-            self._say(prediction_line(self.course, exercise))
+            for line in what_precedes(self.course, exercise):
+                self._say(line)
 
     def _give_hint(self) -> None:
         if self.watched is None:
@@ -332,13 +325,6 @@ def _seen(result: ExerciseResult) -> object:
     """What a student sees of a result."""
     checks = [(check.id, check.outcome, check.message) for check in result.checks]
     return result.score, result.is_solved, checks
-
-
-def _is_stub(result: ExerciseResult | None) -> bool:
-    """Whether it is left as it was handed out."""
-    return result is None or (
-        result.is_untouched and result.checks[0].outcome is Outcome.NOT_ATTEMPTED
-    )
 
 
 def _solved(exercise: Exercise, *, is_again: bool) -> str:

@@ -1,9 +1,10 @@
 """A picture, or a view, on a terminal: numbers side by side, in colour where there is colour."""
 
 import re
+from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.style import Style
 from rich.text import Text
 
@@ -72,15 +73,26 @@ def render_picture(picture: Picture, out: Console, indent: int) -> list[Text]:
     return [_plain(line) if is_ascii else line for line in lines]
 
 
-def render_maps(result: ViewResult, state: int, out: Console, indent: int) -> list[Text]:
+@dataclass(frozen=True, slots=True)
+class Maps:
     """The heat maps of one state of a view, one below the other.
 
     Args:
-        result: the view.
         state: its number.
-        out: the terminal, which decides on width, colours and characters.
         indent: the columns that stay free before each line.
     """
+
+    result: ViewResult
+    state: int
+    indent: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The lines; the terminal decides on width, colours and characters."""
+        for line in _map_lines(self.result, self.state, console, self.indent):
+            yield Text(" " * self.indent).append_text(line)
+
+
+def _map_lines(result: ViewResult, state: int, out: Console, indent: int) -> list[Text]:
     columns = min(COLUMNS, out.width) - indent
     has_colour = out.color_system in ("256", "truecolor")
     lines = []

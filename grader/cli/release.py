@@ -1,6 +1,5 @@
 """`grader release`: what students or a platform receive."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +8,11 @@ from rich.console import Console
 
 from grader.cli.progress import counted
 from grader.cli.shared import FOLDER, cores, current_course
-from grader.core.files import OutputFile
+from grader.core.doors import entries, load
 from grader.core.language import resolve
 from grader.course.course import Course
+
+RELEASES = "grader.releases"
 
 
 @click.command()
@@ -19,7 +20,7 @@ from grader.course.course import Course
 @click.option(
     "--to",
     "audience",
-    type=click.Choice(["students", "nbgrader", "github", "gradescope"]),
+    type=click.Choice([*entries(RELEASES)]),
     required=True,
     help="A copy for students, a course folder for nbgrader, a student repository with a workflow, or an autograder's zip.",
 )
@@ -42,34 +43,15 @@ def release(dest: Path, audience: str, lang: str | None) -> None:
     course = current_course()
     if lang:
         course = replace(course, language=resolve(lang, more=course.languages))
-    from grader.release.platforms import (
-        github_files,
-        list_fingerprint,
-        nbgrader_files,
-        zipped_files,
-    )
-    from grader.release.students import student_files, write_release
+    from grader.release.students import write_release
 
-    releases = {
-        "students": student_files,
-        "nbgrader": nbgrader_files,
-        "github": github_files,
-        "gradescope": zipped_files,
-    }
-
-    def files_of(course: Course) -> Iterable[OutputFile]:
-        if audience != "gradescope":  # which has the solutions in place of recordings
-            _record_missing(course)
-        return releases[audience](course)
-
-    released = write_release(course, dest, files_of)
+    to = load(entries(RELEASES)[audience])
+    released = write_release(course, dest, to, _record_missing)
     size = sum(len(file.data) for file in released)
-    files = "1 file" if len(released) == 1 else f"{len(released)} files"
-    click.echo(f"Released to {audience}: {files}, {size / 1024:.0f} KiB, in {dest}")
-    if audience == "github":
-        click.echo(f"List of protected files: {list_fingerprint(released)} (reports show it).")
-    if audience == "gradescope":
-        click.echo("The zip holds solutions and hidden checks: for Gradescope's autograder alone.")
+    count = "1 file" if len(released) == 1 else f"{len(released)} files"
+    click.echo(f"Released to {audience}: {count}, {size / 1024:.0f} KiB, in {dest}")
+    if note := to.note(released):
+        click.echo(note)
 
 
 def _record_missing(course: Course) -> None:

@@ -1,6 +1,7 @@
 """What commands share: exit codes, printing, the course to work in, options of several commands."""
 
 import codecs
+import json
 import os
 import signal
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from msgspec import structs
 
 from grader.core import language
 from grader.core.errors import UsageError
@@ -83,6 +85,11 @@ def fit_streams() -> None:
 def echo(text: str, *, err: bool = False) -> None:
     """Write a text, in the stream's own encoding (click's `echo` writes UTF-8 where that is ASCII)."""
     click.echo(text, file=sys.stderr if err else sys.stdout)
+
+
+def echo_json(record: object) -> None:
+    """Write a record as other programs read it."""
+    echo(json.dumps(record, default=structs.asdict, indent=2, ensure_ascii=False))
 
 
 def from_here(path: Path) -> str:

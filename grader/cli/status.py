@@ -9,7 +9,6 @@ from rich.text import Text
 
 from grader.cli.help import SpokenCommand
 from grader.cli.hint import hint_name
-from grader.cli.predict import prediction_line
 from grader.cli.render import exercise_sign, print_file_failures
 from grader.cli.shared import course_option, from_here, open_course, targets_argument
 from grader.cli.view import SCORE, broken, console, score_column
@@ -21,6 +20,7 @@ from grader.course.course import Course, Exercise
 from grader.judging.outcomes import NOT_HANDED_IN, is_attempted, status_words, where_to_look
 from grader.judging.results import points
 from grader.progress.progress import Progress, read_progress
+from grader.progress.solved import what_precedes
 from grader.progress.store import Memory
 
 BAR = 12
@@ -86,7 +86,7 @@ def print_status(
     for line in what_next(now, chosen):
         out.print(broken(Text(line)))
     following = [e for e in following[:1] if not is_attempted(now.results.get(e.id))]
-    for line in filter(None, (prediction_line(now.course, exercise) for exercise in following)):
+    for line in (line for exercise in following for line in what_precedes(now.course, exercise)):
         out.print(broken(Text(line)))
 
 

@@ -1,9 +1,11 @@
 """How the commands show text on a terminal: its lines, its colours, and what is left out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
 from rich.text import Text
 
 from grader.core.records import Outcome
@@ -20,6 +22,20 @@ SCORE = 9
 def sign_of(outcome: Outcome) -> tuple[str, str]:
     """The sign of an outcome, and its colour."""
     return SIGNS[outcome], STYLES[SIGNS[outcome]]
+
+
+def table(*columns: str, right: Sequence[str] = (), **settings: Any) -> Table:
+    """A table whose long cells are broken into lines.
+
+    Args:
+        *columns: its columns.
+        right: those of them that are numbers.
+        **settings: rich's.
+    """
+    made = Table(header_style="bold", **settings)
+    for name in columns:
+        made.add_column(name, overflow="fold", justify="right" if name in right else "left")
+    return made
 
 
 def console(*, quiet: bool = False) -> Console:

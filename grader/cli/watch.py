@@ -50,7 +50,7 @@ def watch(course: Course, targets: tuple[str, ...]) -> None:
     screen.print(_("Starting …"), style="dim")
 
     from grader.cli.loop import Loop
-    from grader.progress.live_checks import LiveChecker, Verdict, fast_launcher
+    from grader.progress.live_checks import LiveChecker, fast_launcher
 
     launcher = fast_launcher(course)
     events: Events = queue.SimpleQueue()
@@ -62,10 +62,7 @@ def watch(course: Course, targets: tuple[str, ...]) -> None:
     def report_key(key: str) -> None:
         events.put(lambda loop: loop.pressed(key))
 
-    def report_verdict(verdict: Verdict) -> None:
-        events.put(lambda loop: loop.judged(verdict))
-
-    checker = LiveChecker(course, report_verdict, launcher)
+    checker = LiveChecker(course, lambda v: events.put(lambda loop: loop.judged(v)), launcher)
     loop = Loop(course, chosen, screen, checker, has_keys())
     with (
         closing(checker),

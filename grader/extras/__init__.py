@@ -1,1 +1,4 @@
-"""What a course may do without: each of these is imported by its own command only."""
+"""What grading can do without: each extra is found by an entry point, as another package's would be.
+
+Nothing outside of it imports any of it.
+"""

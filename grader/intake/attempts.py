@@ -1,4 +1,4 @@
-"""Each time that a student handed in: folders named after the time, and nbgrader's exchange.
+"""Each time that a student handed in: folders named after the time.
 
 An attempt's folder is the whole work of the student as it was then: what was handed in at other
 times for other assignments lies beside it, because code may import it.
@@ -6,15 +6,13 @@ times for other assignments lies beside it, because code may import it.
 
 import os
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from grader.course.course import Course
-from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.file_names import FORMS, TIMESTAMP, copy_code, plain_name
 from grader.submissions.moments import BY_FOLDER, Moment, parsed
 
@@ -22,10 +20,6 @@ STAMP = re.compile(
     r"(?P<day>\d{4}-?\d\d-?\d\d)[T _](?P<time>\d\d[:.-]?\d\d([:.-]?\d\d)?)(?P<part>\.\d+)?(?P<zone>.*)"
 )
 """A date with a time of day; some systems allow no colon in a folder's name."""
-EXCHANGED = re.compile(
-    r"(?P<student>[^+.][^+]*)\+(?P<assignment>[^+]+)\+(?P<stamp>[^+]+)(\+[^+]*)?"
-)
-"""A folder of nbgrader's exchange, and of ngshare's: whose, of what, and when."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +80,7 @@ def stamped(
     arrived = [
         Arrived(Moment(at, BY_FOLDER), path, _parts(course, path)) for path, at in moments.items()
     ]
-    return attempts_of(arrived, partial(_place, scratch, student)), ""
+    return attempts_of(arrived, partial(place_of, scratch, student)), ""
 
 
 def stamps_in(folder: Path) -> tuple[dict[Path, datetime], list[str]]:
@@ -99,7 +93,7 @@ def stamps_in(folder: Path) -> tuple[dict[Path, datetime], list[str]]:
     return moments, [path.name for path in others if path not in moments]
 
 
-def _place(scratch: Callable[[], Path], student: str) -> Path:
+def place_of(scratch: Callable[[], Path], student: str) -> Path:
     """Where the attempts of a student are put together."""
     return scratch() / "attempts" / student
 
@@ -113,46 +107,6 @@ def _parts(course: Course, folder: Path) -> dict[str, Path]:
         }
         others = [e for e in inside if not _is_folder(e) and e.name.lower().endswith(FORMS)]
     return {} if others or parts.keys() - course.by_id.keys() else parts
-
-
-Exchange = tuple[Mapping[str, tuple[Attempt, ...]], Mapping[str, str], Sequence[str]]
-"""Each student's attempts in nbgrader's exchange, why others cannot be read, and what was left out."""
-
-
-def exchanged(course: Course, folder: Path, scratch: Callable[[], Path]) -> Exchange | None:
-    """The attempts of each student in a folder of nbgrader's exchange; None where it is no such.
-
-    Args:
-        course: the course.
-        folder: `inbound`, with folders `<student>+<assignment>+<time>`.
-        scratch: makes a folder for what has to be put together, and returns it.
-    """
-    if not folder.is_dir():
-        return None
-    paths = sorted(p for p in folder.iterdir() if p.is_dir() and not p.is_symlink())
-    found = [(path, match) for path in paths if (match := EXCHANGED.fullmatch(path.name))]
-    if not any(stamp_of(match["stamp"]) for _path, match in found):  # names may have a + as well
-        return None
-    others = (path.name for path in paths if not EXCHANGED.fullmatch(path.name))
-    notes = [
-        f"{name} was left out: it is not named <student>+<assignment>+<time>." for name in others
-    ]
-    by_student: dict[str, list[Arrived]] = defaultdict(list)
-    for path, match in found:
-        at, id_ = stamp_of(match["stamp"]), match["assignment"]
-        if id_ not in course.by_id or at is None:
-            what = "time" if at is None else "assignment of this course"
-            notes.append(f"{path.name} was left out: its name tells no {what}.")
-        else:
-            by_student[match["student"]].append(Arrived(Moment(at), path, {id_: path}))
-    attempts: dict[str, tuple[Attempt, ...]] = {}
-    refused: dict[str, str] = {}
-    for student, arrived in by_student.items():
-        try:
-            attempts[student] = attempts_of(arrived, partial(_place, scratch, student))
-        except FAULTS as error:
-            refused[student] = in_words(error)
-    return attempts, refused, notes
 
 
 def attempts_of(arrived: Iterable[Arrived], scratch: Callable[[], Path]) -> tuple[Attempt, ...]:

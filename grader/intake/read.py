@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain, count
 from pathlib import Path
 
+from grader.core.doors import entries, load
 from grader.core.errors import UsageError
 from grader.course.course import Course
-from grader.intake.attempts import Attempt, exchanged, stamped
+from grader.intake.attempts import Attempt, stamped
 from grader.intake.folders import Student, read_class
 from grader.intake.history import with_commit_times, with_history
 from grader.intake.platform_zips import (
@@ -30,7 +31,7 @@ from grader.intake.platform_zips import (
 from grader.intake.repositories import Repositories, repositories
 from grader.intake.roster import Enrolled, find_enrolled, read_roster
 from grader.intake.safe_zip import CLASS_CAPS, Archive, open_archive
-from grader.submissions.faults import FAULTS, in_words
+from grader.submissions.faults import each
 
 MAX_NAME = 80
 MOST_LEFT_OUT = 20
@@ -126,23 +127,41 @@ def _read(
             f"{submissions} holds no cloned repositories, whose commits --history reads. Give the "
             "folder with one clone per student, <assignment>-<login>/ or <name>-<login>/."
         )
+    for entry in entries("grader.intakes").values():
+        intake: IntakeResult | None = load(entry)(course, submissions, scratch, enrolled)
+        if intake is not None:
+            return intake
     if submissions.is_file() and submissions.suffix.lower() == ".zip":
         return _from_archive(course, submissions, scratch(), enrolled)
     known = {one.student: one for one in enrolled}
-    if collected := exchanged(course, submissions, scratch):
-        attempts, refused, left_out = collected
-        work = {name: mine[-1].path for name, mine in attempts.items()}
-        students = [
-            replace(s, attempts=attempts.get(s.id, ())) for s in _students(work, known, refused)
-        ]
-        strangers = _strangers((*attempts, *refused), known)
-        return IntakeResult(students, known, (*left_out, *strangers))
     students = read_class(submissions, course.by_id, enrolled)
     is_one = bool(students) and students[0].path in (submissions, submissions.resolve())
-    students, beside = _with_attempts(course, students, scratch)
+    students, beside = _each(students, partial(_with_attempts, course, scratch))
     strangers = _strangers((student.id for student in students), known)
     notes = (*strangers, *beside, *_dotted(submissions))
     return IntakeResult(students, known, notes, is_whole=not is_one)
+
+
+def with_roster(
+    attempts: Mapping[str, tuple[Attempt, ...]],
+    refused: Mapping[str, str],
+    notes: Iterable[str],
+    enrolled: Sequence[Enrolled],
+) -> IntakeResult:
+    """A class whose attempts were read.
+
+    Args:
+        attempts: each student's, by name.
+        refused: whose work cannot be read, and why.
+        notes: for the instructor.
+        enrolled: who is on the roster, which may be empty.
+    """
+    known = {one.student: one for one in enrolled}
+    work = {name: own[-1].path for name, own in attempts.items()}
+    students = [
+        replace(s, attempts=attempts.get(s.id, ())) for s in _students(work, known, refused)
+    ]
+    return IntakeResult(students, known, (*notes, *_strangers((*attempts, *refused), known)))
 
 
 def _from_repositories(
@@ -156,17 +175,25 @@ def _from_repositories(
     """A class as repositories, with attempts or with when each was handed in."""
     known = {one.student: one for one in enrolled}
     work, clones, unplaced, refused = found
-    read, students, notes = with_history if history else with_commit_times, [], [*unplaced]
-    for student in _students(work, known, refused):
-        why = ""
-        if not student.refused:
-            try:
-                student, why = read(course, student, clones.get(student.id, ()), scratch)
-            except FAULTS as error:
-                student = replace(student, refused=in_words(error))
-        students.append(student)
-        notes += [why] * bool(why)
-    return IntakeResult(students, known, tuple(notes))
+    read = with_history if history else with_commit_times
+    students, notes = _each(
+        _students(work, known, refused), lambda s: read(course, s, clones.get(s.id, ()), scratch)
+    )
+    return IntakeResult(students, known, (*unplaced, *notes))
+
+
+def _each(
+    students: Iterable[Student], read: Callable[[Student], tuple[Student, str]]
+) -> tuple[list[Student], list[str]]:
+    """Students with what is read of each of them, and notes; who cannot be read is refused."""
+    readable = {student.id: student for student in students}
+    known = {id_: (s, "") for id_, s in readable.items() if s.refused}
+    found, refused = each(readable, lambda id_, student: known.get(id_) or read(student))
+    done = [
+        found[id_][0] if id_ in found else replace(student, refused=refused[id_])
+        for id_, student in readable.items()
+    ]
+    return done, [note for _student, note in found.values() if note]
 
 
 def _strangers(students: Iterable[str], known: Mapping[str, Enrolled]) -> tuple[str, ...]:
@@ -177,24 +204,14 @@ def _strangers(students: Iterable[str], known: Mapping[str, Enrolled]) -> tuple[
 
 
 def _with_attempts(
-    course: Course, students: Sequence[Student], scratch: Callable[[], Path]
-) -> tuple[list[Student], list[str]]:
-    """Students with the attempts that lie in their folders, and what lies beside these."""
-    found: list[Student] = []
-    notes: list[str] = []
-    for student in students:
-        path = student.path
-        attempts: tuple[Attempt, ...] = ()
-        refused = ""
-        if path is not None and path.is_dir():
-            try:
-                attempts, note = stamped(course, path, scratch, student.id)
-                notes += [note] * bool(note)
-            except FAULTS as error:
-                refused = in_words(error)
-        path = attempts[-1].path if attempts else path
-        found.append(replace(student, path=path, attempts=attempts, refused=refused))
-    return found, notes
+    course: Course, scratch: Callable[[], Path], student: Student
+) -> tuple[Student, str]:
+    """A student with the attempts that lie in their folder, and what lies beside these."""
+    if student.path is None or not student.path.is_dir():
+        return student, ""
+    attempts, note = stamped(course, student.path, scratch, student.id)
+    path = attempts[-1].path if attempts else student.path
+    return replace(student, path=path, attempts=attempts), note
 
 
 TOOLS = (".git", ".github", ".ipynb_checkpoints", ".vscode", ".idea", ".venv")
@@ -238,16 +255,15 @@ def _lay_out_class(
     course: Course, archive: Archive, uploads: Mapping[str, Upload], folder: Path, notes: list[str]
 ) -> dict[str, str]:
     """Unpack everybody's files; add what is to be told, and return whose cannot be read, and why."""
-    refused = {}
-    for student, upload in uploads.items():
+
+    def laid_out(student: str, upload: Upload) -> None:
         try:
             problems = lay_out(course, upload, folder / student, archive)
-        except FAULTS as error:
-            refused[student] = in_words(error)
-        else:
-            notes += [f"{student}: {problem}." for problem in problems]
-        shutil.rmtree(archive.folder, ignore_errors=True)
-    return refused
+        finally:
+            shutil.rmtree(archive.folder, ignore_errors=True)
+        notes.extend(f"{student}: {problem}." for problem in problems)
+
+    return each(uploads, laid_out)[1]
 
 
 def _students(

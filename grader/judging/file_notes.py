@@ -2,15 +2,20 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from grader.core.language import _, listed
+from grader.core.language import N_, _, listed
 from grader.core.records import CodeLocation, ExerciseResult, Outcome
 from grader.core.text import clean, location_words
 from grader.course.course import Assignment, Course, Exercise
+from grader.judging.exception_hints import place_words
 from grader.judging.messages import ended_loading, exception_words, stops_there
 from grader.submissions.source_file import SourceFile, definitions
 from grader.submissions.submission import Submission
+from grader.testing.earlier import is_right
 from grader.testing.lookup import Located, SubmissionHandle
 from grader.testing.signatures import keeps_to
+
+Notes = Iterator[tuple[str, str]]
+"""Sentences, each with the id of the assignment that it is on."""
 
 
 def with_file_notes(
@@ -23,24 +28,28 @@ def with_file_notes(
         handle: the submission, with what was found out about it.
         exercises: the results, by id.
     """
-    notes = [
-        _ended(handle, exercises),
-        _stopped(course, handle, exercises),
-        _of_another(course, handle.submission, exercises),
-        _chosen(course, handle, exercises),
-        _other_parameters(course, handle, exercises),
-        _defined_twice(course, handle, exercises),
-        _unlimited(handle),
-    ]
-    submission = handle.submission
-    for found in notes:
-        submission = submission.with_notes(found)
-    return submission
+    submission, judged = handle.submission, [course.exercises[id_] for id_ in exercises]
+    found = (
+        *_ended(handle, exercises),
+        *_stopped(handle, judged),
+        *_of_another(course, submission, exercises),
+        *_choices(course, handle, judged),
+        *_other_parameters(course, handle, exercises),
+        *_defined_twice(course, handle, exercises),
+        *((id_, _(UNLIMITED)) for id_ in handle.unlimited),
+    )
+    return submission.with_notes(
+        {id_: tuple(note for of, note in found if of == id_) for id_ in submission.readings}
+    )
 
 
-def _ended(
-    handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
-) -> dict[str, tuple[str, ...]]:
+UNLIMITED = N_(
+    "Some checks limit how much memory your code may use. Here they ran without that limit: it "
+    "needs Linux and the command `grader check`, without `--debug`."
+)
+
+
+def _ended(handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]) -> Notes:
     """A note on each file that was stopped, or ended its process, where no check says so."""
     outcomes = {"timeout": Outcome.TIMEOUT, "crashed": Outcome.CRASHED}
     reported = {
@@ -48,75 +57,49 @@ def _ended(
         for id_, exercise in exercises.items()
         for check in exercise.checks
     }
-    seconds, ended = handle.limits.load_seconds, handle.ended_loading()
-    return {
-        id_: tuple(
-            ended_loading(key, ended[key], seconds)
-            for key in reading.sources
-            if key in ended and (id_, outcomes[ended[key].kind]) not in reported
-        )
-        for id_, reading in handle.submission.readings.items()
-    }
+    ended = handle.ended_loading()
+    for id_, reading in handle.submission.readings.items():
+        for key in reading.sources:
+            if key in ended and (id_, outcomes[ended[key].kind]) not in reported:
+                yield id_, ended_loading(key, ended[key], handle.limits.load_seconds)
 
 
-def _unlimited(handle: SubmissionHandle) -> dict[str, tuple[str, ...]]:
-    """A note on each assignment whose limits of memory could not be set."""
-    note = _(
-        "Some checks limit how much memory your code may use. Here they ran without that limit: it "
-        "needs Linux and the command `grader check`, without `--debug`."
-    )
-    return dict.fromkeys(handle.unlimited, (note,))
-
-
-def _stopped(
-    course: Course, handle: SubmissionHandle, exercises: Collection[str]
-) -> dict[str, tuple[str, ...]]:
+def _stopped(handle: SubmissionHandle, judged: list[Exercise]) -> Notes:
     """A note on each file that stops at an exception below all that was asked of it."""
-    judged = [course.exercises[id_] for id_ in exercises]
     stops = handle.stops_below(judged)
-    return {
-        id_: tuple(stops_there(key, stops[key]) for key in reading.sources if key in stops)
-        for id_, reading in handle.submission.readings.items()
-        if any(exercise.assignment == id_ for exercise in judged)
-    }
+    for id_ in dict.fromkeys(exercise.assignment for exercise in judged):
+        for key in handle.submission.readings[id_].sources:
+            if key in stops:
+                yield id_, stops_there(key, stops[key])
 
 
 def _defined_twice(
     course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
-) -> dict[str, tuple[str, ...]]:
+) -> Notes:
     """A note on each function or class that is not right and stands in its file twice."""
-    notes: dict[str, list[str]] = {}
-    for exercise in _not_right(course, handle, exercises):
-        key = handle.locate(exercise).key
-        source = handle.submission.sources.get(key)
+    for id_, result in exercises.items():
+        exercise = course.exercises[id_]
+        if is_right(result.checks) or _is_told(course, handle, exercise):
+            continue
+        source = handle.submission.sources.get(handle.locate(exercise).key)
         places = list(definitions(source, exercise.name, outermost=True)) if source else []
         if source is None or len(places) < 2:
             continue
         note = _("{name} is defined more than once: {first} and {last}. The last one counts.")
         file = clean(source.key, 120)
         first, last = (location_words(file, *place) for place in (places[0], places[-1]))
-        line = note.format(name=exercise.name, first=first, last=last)
-        notes.setdefault(exercise.assignment, []).append(line)
-    return {id_: tuple(found) for id_, found in notes.items()}
-
-
-def _not_right(
-    course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
-) -> Iterator[Exercise]:
-    """The exercises that are not right, and of which no note says which class counts."""
-    for id_, result in exercises.items():
-        is_right = all(check.outcome is Outcome.PASSED for check in result.checks if check.weight)
-        if not is_right and not _is_told(course, handle, course.exercises[id_]):
-            yield course.exercises[id_]
+        yield exercise.assignment, note.format(name=exercise.name, first=first, last=last)
 
 
 def _other_parameters(
     course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
-) -> dict[str, tuple[str, ...]]:
+) -> Notes:
     """A note on each class that is not right and takes other parameters than the stub's, or in another order."""
-    notes: dict[str, list[str]] = {}
-    for exercise in _not_right(course, handle, exercises):
-        located, declared = handle.locate(exercise), handle.declared.get(exercise.id, {})
+    for id_, result in exercises.items():
+        exercise, declared = course.exercises[id_], handle.declared.get(id_, {})
+        located = handle.locate(exercise)
+        if is_right(result.checks) or _is_told(course, handle, exercise):
+            continue
         for one in located.classes.get(exercise.name, ())[located.chosen :][:1]:
             for method, own in (("__init__", one.parameters), ("forward", one.forward)):
                 is_forward = method == "forward"
@@ -129,19 +112,14 @@ def _other_parameters(
                 )
                 said = [listed(clean(p.name, 80) for p in side) for side in (own, wanted)]
                 note = words.format(method=method, name=exercise.name, own=said[0], wanted=said[1])
-                notes.setdefault(exercise.assignment, []).append(note)
-    return {id_: tuple(found) for id_, found in notes.items()}
+                yield exercise.assignment, note
 
 
-def _chosen(
-    course: Course, handle: SubmissionHandle, exercises: Collection[str]
-) -> dict[str, tuple[str, ...]]:
+def _choices(course: Course, handle: SubmissionHandle, judged: list[Exercise]) -> Notes:
     """A note on each class that was chosen by what its constructor takes, or that takes too little."""
-    notes: dict[str, list[str]] = {}
-    for exercise in (course.exercises[id_] for id_ in exercises):
+    for exercise in judged:
         if _is_told(course, handle, exercise):
-            notes.setdefault(exercise.assignment, []).append(_choice(handle, exercise))
-    return {id_: tuple(found) for id_, found in notes.items()}
+            yield exercise.assignment, _choice(handle, exercise)
 
 
 def _is_told(course: Course, handle: SubmissionHandle, exercise: Exercise) -> bool:
@@ -177,21 +155,15 @@ def _choice(handle: SubmissionHandle, exercise: Exercise) -> str:
     return words.format(name=exercise.name, assignment=number, place=place, own=own, wanted=asked)
 
 
-def _of_another(
-    course: Course, submission: Submission, exercises: Collection[str]
-) -> dict[str, tuple[str, ...]]:
+def _of_another(course: Course, submission: Submission, exercises: Collection[str]) -> Notes:
     """A note on each file that holds nothing of its assignment, and something of another one."""
-    notes = {}
     for assignment in course.assignments:
         sources = [submission.sources[k] for k in submission.readings[assignment.id].sources]
         is_judged = any(exercise.id in exercises for exercise in assignment.exercises)
         if is_judged and not any(_defined(source, assignment) for source in sources):
-            notes[assignment.id] = tuple(
-                _foreign(course, source, assignment)
-                for source in sources
-                if source.module == assignment.module or assignment.id in source.key
-            )
-    return {id_: tuple(filter(None, found)) for id_, found in notes.items()}
+            named = [s for s in sources if s.module == assignment.module or assignment.id in s.key]
+            notes = (_foreign(course, source, assignment) for source in named)
+            yield from ((assignment.id, note) for note in notes if note)
 
 
 def _foreign(course: Course, source: SourceFile, assignment: Assignment) -> str:
@@ -264,8 +236,7 @@ def ignored(handle: SubmissionHandle, exercises: Iterable[Exercise]) -> dict[str
 def _not_imported(located: Located) -> Iterator[str]:
     """The imports that failed in the file that counts for an exercise."""
     for failure in located.not_imported:
-        at, file = failure.location, clean(located.key, 120)
-        place = location_words(file, at.cell, at.line) if at else file
+        place = place_words(failure.location, located.key)
         sentence = _("{place}: {exception}. What does not need it counts.")
         if "ImportError" in failure.bases:
             sentence = _("{place}: the import failed ({exception}); what does not use it counts.")

@@ -7,16 +7,14 @@ stop them when the work has changed.
 import socket
 import sys
 import threading
-from collections.abc import Callable, Collection, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 
 from grader.core.errors import GraderError
 from grader.core.language import _
 from grader.core.records import Result
-from grader.core.views import ViewResult
 from grader.course.course import Course, Exercise, Limits
-from grader.judging.shown_views import shown_when_solved
 from grader.judging.submission_grader import (
     VISIBLE_CHECKS,
     Scope,
@@ -25,6 +23,7 @@ from grader.judging.submission_grader import (
     visible_grader,
 )
 from grader.progress.progress import Progress, remember
+from grader.progress.solved import Shown, Solved, what_follows
 from grader.sandbox.stream import Raw
 from grader.sessions.base import OwnFrame
 from grader.sessions.child import ChildSession
@@ -122,7 +121,7 @@ class Verdict:
     Args:
         run: the number of the run it belongs to.
         result: of the checks; None when the grader itself failed.
-        views: of the exercise that was just solved.
+        follows: by exercise that was just solved, what there is to show of it.
         fault: why it failed.
         is_last: whether the run is over.
     """
@@ -131,7 +130,7 @@ class Verdict:
     result: Result | None
     fault: str = ""
     is_last: bool = False
-    views: tuple[ViewResult, ...] = ()
+    follows: Mapping[str, list[Shown]] = field(default_factory=dict)
 
 
 @dataclass
@@ -158,12 +157,28 @@ class LiveChecker:
         Args:
             submission: the work.
             batches: the exercises.
-            solved: the ids of those that were solved before, whose views are not shown again.
+            solved: the ids of those that were solved before, after which nothing follows.
         """
         self.stop()
         self.run += 1
-        arguments = (self.run, self.thread, submission, batches, solved)
-        self.thread = threading.Thread(target=self._run, args=arguments, daemon=True)
+        run, before = self.run, self.thread
+
+        def work() -> None:
+            if before is not None:
+                before.join()
+            with suppress(Stopped):
+                try:
+                    self._check(run, submission, batches, solved)
+                except Exception as error:
+                    fault = str(error)
+                    if not isinstance(error, GraderError):
+                        sentence = _("The grader itself failed: {reason}")
+                        fault = sentence.format(reason=f"{type(error).__name__}: {error}")
+                    self.report(Verdict(run, None, fault, is_last=True))
+            if isinstance(self.launcher, AheadLauncher) and run == self.run:
+                self.launcher.prepare()
+
+        self.thread = threading.Thread(target=work, daemon=True)
         self.thread.start()
 
     def stop(self) -> None:
@@ -181,28 +196,6 @@ class LiveChecker:
         if self.grader is not None:
             self.grader.close()
 
-    def _run(
-        self,
-        run: int,
-        before: threading.Thread | None,
-        submission: Submission,
-        batches: Batches,
-        solved: Collection[str],
-    ) -> None:
-        if before is not None:
-            before.join()
-        with suppress(Stopped):
-            try:
-                self._check(run, submission, batches, solved)
-            except Exception as error:
-                fault = str(error)
-                if not isinstance(error, GraderError):
-                    sentence = _("The grader itself failed: {reason}")
-                    fault = sentence.format(reason=f"{type(error).__name__}: {error}")
-                self.report(Verdict(run, None, fault, is_last=True))
-        if isinstance(self.launcher, AheadLauncher) and run == self.run:
-            self.launcher.prepare()
-
     def _check(
         self, run: int, submission: Submission, batches: Batches, solved: Collection[str]
     ) -> None:
@@ -214,8 +207,26 @@ class LiveChecker:
                     raise Stopped
                 scope = Scope({exercise.id: exercise for exercise in batch}, VISIBLE_CHECKS)
                 result = grade(grader, submission, session, scope)
-                views = shown_when_solved(grader, submission, session, result, solved)
-                self.report(Verdict(run, result, is_last=position == len(batches), views=views))
+                new = [e.id for e in result.exercises if e.is_solved and e.id not in solved]
+                ran = grader, submission, session
+                follows = {
+                    id_: what_follows(Solved(*ran, [self.course.exercises[id_]], "watch"))
+                    for id_ in new
+                }
+                self.report(Verdict(run, result, "", position == len(batches), follows))
+
+
+@contextmanager
+def running(
+    now: Progress, exercises: Collection[str]
+) -> Iterator[tuple[SubmissionGrader, Submission, ChildSession]]:
+    """The work as it is in a process, and the visible checks of some exercises, by id."""
+    work, launcher = now.submission, early_launcher(now.course.packages)
+    with (
+        closing(ChildSession(launcher, work, now.course.limits, owns_launcher=True)) as session,
+        closing(visible_grader(now.course, exercises=exercises)) as grader,
+    ):
+        yield grader, work, session
 
 
 def checked(now: Progress, exercises: Sequence[Exercise]) -> Progress:
@@ -224,13 +235,9 @@ def checked(now: Progress, exercises: Sequence[Exercise]) -> Progress:
     Raises:
         GraderFault: when the grader itself fails.
     """
-    scope = Scope({exercise.id: exercise for exercise in exercises}, VISIBLE_CHECKS)
-    work, launcher = now.submission, early_launcher(now.course.packages)
-    with (
-        closing(ChildSession(launcher, work, now.course.limits, owns_launcher=True)) as session,
-        closing(visible_grader(now.course, exercises=scope.exercises)) as grader,
-    ):
-        result = grade(grader, work, session, scope)
+    chosen = {exercise.id: exercise for exercise in exercises}
+    with running(now, chosen) as ran:
+        result = grade(*ran, Scope(chosen, VISIBLE_CHECKS))
     remember(now.course, now.submission, result)
     return now.adding(result)
 

@@ -7,14 +7,15 @@ what is installed here, because a course need not lie in the kit's own folder.
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
 from importlib.metadata import distribution
 from importlib.resources import files
 from math import comb
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import grader
 from grader.core.errors import CourseError, UsageError
@@ -46,15 +47,34 @@ PACKAGED = (".py", ".md", ".mo", ".j2", ".css", ".js")
 """What the package consists of; other files are leavings, or what only authors need."""
 
 
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What students or a platform receive.
+
+    Args:
+        files: makes its files.
+        note: what is to be said of them once they are written.
+        has_recordings: whether there are recordings among them, in place of solutions.
+    """
+
+    files: Callable[[Course], Iterable[OutputFile]]
+    note: Callable[[Iterable[OutputFile]], str] = lambda _released: ""
+    has_recordings: bool = True
+
+
 def write_release(
-    course: Course, folder: Path, files_of: Callable[[Course], Iterable[OutputFile]]
+    course: Course,
+    folder: Path,
+    release: Release,
+    record: Callable[[Course], None] = lambda _course: None,
 ) -> list[OutputFile]:
     """Write a release into an empty folder.
 
     Args:
         course: the course itself, not a released copy.
         folder: empty, or not there yet.
-        files_of: makes the files of the release.
+        release: what to write.
+        record: makes the recordings that are missing, so that they need not be made one by one.
 
     Raises:
         UsageError: when the folder is not empty, or this is a released copy itself.
@@ -70,7 +90,9 @@ def write_release(
         raise CourseError(
             f"generated files are older than their solutions ({names}); run `grader generate`"
         )
-    released = list(files_of(course))
+    if release.has_recordings:
+        record(course)
+    released = list(release.files(course))
     for file in released:
         file.write(folder)
     return released
@@ -86,10 +108,12 @@ def student_files(course: Course) -> Iterator[OutputFile]:
 
 def _student_files(course: Course) -> Iterator[OutputFile]:
     yield from installed_files(course)
-    yield OutputFile("README.md", template(course, "students_readme.md"))
-    yield OutputFile(".devcontainer/devcontainer.json", template(course, "devcontainer.json"))
+    yield OutputFile("README.md", template(course, "release/students_readme.md"))
+    yield OutputFile(
+        ".devcontainer/devcontainer.json", template(course, "release/devcontainer.json")
+    )
     if course.agents_file:
-        yield OutputFile("AGENTS.md", template(course, "students_agents.md"))
+        yield OutputFile("AGENTS.md", template(course, "release/students_agents.md"))
         yield OutputFile("CLAUDE.md", "@AGENTS.md\n")  # which reads the other one
     yield from (course_file(course, path) for path in course.ledger_files)
     yield from translations(course)
@@ -99,6 +123,9 @@ def _student_files(course: Course) -> Iterator[OutputFile]:
         recording = course.paths(assignment).recording
         yield OutputFile(course.inner(recording), recorded(course, assignment))
     yield from package_files()
+
+
+students = Release(student_files)
 
 
 def check_files(course: Course, assignments: Iterable[Assignment]) -> Iterator[OutputFile]:
@@ -145,9 +172,9 @@ def package_files() -> Iterator[OutputFile]:
 
 
 def template(course: Course, name: str) -> str:
-    """A text that lies beside this module, about this course and in its language."""
+    """A text of the package, by its path in it, about this course and in its language."""
     code = course.language or DEFAULT_LANGUAGE
-    text = files("grader.release").joinpath(name).read_text("utf-8")
+    text = files("grader").joinpath(name).read_text("utf-8")
     if name.endswith(".md"):
         text = translated_markdown(text, partial(translate, OWN_TRANSLATIONS, KIT, code))
     if not views_of(course):
@@ -189,11 +216,11 @@ def project_files(course: Course) -> Iterator[OutputFile]:
     kit = distribution(KIT_NAME)
     license_ = kit.read_text(f"licenses/{LICENSE}") or ""
     project = rendered(
-        "project.toml.j2",
+        "release/project.toml.j2",
         kit=KIT_NAME,
         about=kit.metadata,
         dependencies=[line for line in kit.requires or () if "extra ==" not in line],
-        scripts=[entry for entry in kit.entry_points if entry.group == "console_scripts"],
+        doors=kit.entry_points,
         license=KITS_LICENSE,
         has_license=bool(license_),
     )
@@ -206,14 +233,26 @@ def project_files(course: Course) -> Iterator[OutputFile]:
         yield OutputFile(LICENSE, (course.root / LICENSE).read_bytes())
 
 
-def rendered(name: str, **values: Any) -> str:
-    """A template that lies beside this module; it may write texts as TOML does."""
-    source = files("grader.release").joinpath(name).read_text("utf-8")
-    template = Template(source, trim_blocks=True, keep_trailing_newline=True)
-    return str(template.render(values, text=toml_text, texts=_texts))
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=PackageLoader("grader", ""),
+        autoescape=False,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"quoted": toml_text, "all_quoted": _all_quoted}
+    return made
 
 
-def _texts(values: Iterable[str]) -> str:
+def rendered(path: str, /, **values: Any) -> str:
+    """A template of the package, by its path in it; it may write texts as TOML does."""
+    return _templates().get_template(path).render(values)
+
+
+def _all_quoted(values: Iterable[str]) -> str:
     return f"[{', '.join(map(toml_text, values))}]"
 
 

@@ -1,11 +1,13 @@
 """What all reports are made from, what they return, and what they share. Pure."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from math import floor
 
+from grader.core.doors import entries, load
 from grader.core.files import OutputFile, file_name
 from grader.core.language import N_, _
 from grader.core.records import AssignmentResult, Result
@@ -40,7 +42,7 @@ class CheckedWork:
         environment: the platform's variables.
         now: when, with its zone.
         protection: how the repository compares with its list of protected files.
-        views: of what is solved, for a page.
+        views: makes those of what is solved, for a page.
     """
 
     course: Course
@@ -49,7 +51,7 @@ class CheckedWork:
     environment: Mapping[str, str]
     now: datetime
     protection: Protection | None = None
-    views: tuple[ViewResult, ...] = ()
+    views: Callable[[], tuple[ViewResult, ...]] = tuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +80,30 @@ class Report:
     """One way to render results.
 
     Args:
-        check: for a student's own run; None where that makes no sense.
+        check: for a student's own run.
         grade: for a class; paths are relative to the report's own folder.
     """
 
-    check: Callable[[CheckedWork], Checked] | None
-    grade: Callable[[GradedClass], Iterable[OutputFile]] | None
+    check: Callable[[CheckedWork], Checked]
+    grade: Callable[[GradedClass], Iterable[OutputFile]]
+
+
+OF_CHECK, OF_GRADE = "grader.reports.check", "grader.reports.grade"
+"""The doors of reports: functions of a student's own run, and of a class."""
+
+
+def checked(names: Sequence[str], run: CheckedWork) -> Checked:
+    """The reports asked for, of a student's own run."""
+    parts = [load(entries(OF_CHECK)[name])(run) for name in dict.fromkeys(names)]
+    files = tuple(file for part in parts for file in part.files)
+    return Checked(files, tuple(line for part in parts for line in part.lines))
+
+
+def graded(names: Sequence[str], run: GradedClass) -> Iterator[OutputFile]:
+    """The reports asked for, of a class; each report's files in a folder of its name."""
+    for name in dict.fromkeys(names):
+        for file in load(entries(OF_GRADE)[name])(run):
+            yield OutputFile(f"{name}/{file.path}", file.content, file.append)
 
 
 def one_file(file: str, render: Callable[[CheckedWork], str | None]) -> Report:
@@ -102,6 +122,11 @@ def one_file(file: str, render: Callable[[CheckedWork], str | None]) -> Report:
             yield OutputFile(path, render(work))
 
     return Report(lambda run: Checked((OutputFile(file, render(run)),)), grade)
+
+
+def json_text(record: object) -> str:
+    """A record as a file that people may read, too."""
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
 def shown(score: object) -> str:

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from math import atanh, sqrt, tanh
-from statistics import median
+from statistics import StatisticsError, correlation, median
 
 from msgspec.structs import replace
 
@@ -23,7 +24,6 @@ from grader.core.records import (
 )
 from grader.course.course import Course
 from grader.judging.outcomes import ExerciseStatus, exercise_status
-from grader.reports.items import correlated, rest_share
 
 TEACH_AGAIN = Fraction(1, 5)
 """From this share of a class on, a mistake is to be taught again."""
@@ -235,6 +235,30 @@ def _insight(
     )
 
 
+def points_in(exercises: Iterable[ExerciseResult]) -> float:
+    """The points of some exercises."""
+    return sum(float(exercise.score or 0) for exercise in exercises)
+
+
+def rest_share(part: AssignmentResult, exercise: str) -> float:
+    """The share of the points in an assignment's other exercises; 0 where these are worth none.
+
+    Args:
+        part: the assignment, with exercises that count.
+        exercise: the id of the one that is left out.
+    """
+    others = [one for one in part.exercises if one.id != exercise]
+    most = sum(one.max_score for one in others)
+    return points_in(others) / most if most else 0.0
+
+
+def correlated(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """The correlation; None for too few, or where all are alike."""
+    with suppress(StatisticsError):
+        return correlation(one, other)
+    return None
+
+
 def _interval(number: float, count: int) -> tuple[float, float] | None:
     """Where a correlation lies with 95 % certainty (Fisher's transformation)."""
     if count <= 3:
@@ -310,26 +334,13 @@ def tries_until_solved(results: Sequence[Result], course: Course) -> list[Tries]
         tried = [[one for one in attempts if id_ in one.tried] for attempts in mine]
         tried = [attempts for attempts in tried if attempts]
         if tried:
-            needed = [_needed(attempts, id_, exercise.points) for attempts in tried]
-            solved = [count for count in needed if count]
-            counts = [min(count, MOST_TRIES) for count in solved]
-            found.append(
-                Tries(
-                    id_,
-                    tuple(counts.count(number) for number in range(1, MOST_TRIES + 1)),
-                    median(solved) if solved else None,
-                    len(needed) - len(solved),
-                )
-            )
+            are_solved = [[_is_solved(one, id_, exercise.points) for one in a] for a in tried]
+            solved = [is_solved.index(True) + 1 for is_solved in are_solved if any(is_solved)]
+            capped = [min(count, MOST_TRIES) for count in solved]
+            counts = tuple(capped.count(number) for number in range(1, MOST_TRIES + 1))
+            middle = median(solved) if solved else None
+            found.append(Tries(id_, counts, middle, len(tried) - len(solved)))
     return found
-
-
-def _needed(attempts: Sequence[AttemptScore], id_: str, points: float) -> int:
-    """How many tries it took until it was solved; 0 where it was not."""
-    for number, one in enumerate(attempts, 1):
-        if _is_solved(one, id_, points):
-            return number
-    return 0
 
 
 def _is_solved(one: AttemptScore, id_: str, points: float) -> bool:
@@ -339,31 +350,21 @@ def _is_solved(one: AttemptScore, id_: str, points: float) -> bool:
 
 def stuck(results: Sequence[Result], course: Course) -> list[Stuck]:
     """Who is stuck now, in which assignments."""
-    found = (
-        _stuck(result.student, part, course)
-        for result in results
-        for part in result.assignments
-        if part.counts
-    )
-    return [one for one in found if one is not None]
+    found = []
+    for result in results:
+        for part in (one for one in result.assignments if one.counts):
+            earned = [sum(s or Decimal(0) for s in a.exercises.values()) for a in part.attempts]
+            count = 0
+            while count + 1 < len(earned) and max(earned[-count - 1 :]) <= max(
+                earned[: -count - 1]
+            ):
+                count += 1
+            if count >= STUCK and (names := _unsolved(part.attempts[-1], course)):
+                found.append(Stuck(result.student, part.id, count, names))
+    return found
 
 
-def _stuck(student: str, part: AssignmentResult, course: Course) -> Stuck | None:
-    earned = [
-        sum((s or Decimal(0) for s in a.exercises.values()), Decimal(0)) for a in part.attempts
-    ]
-    count = 0
-    while count + 1 < len(earned) and max(earned[-count - 1 :]) <= max(earned[: -count - 1]):
-        count += 1
-    if count < STUCK:
-        return None
-    last = part.attempts[-1]
-    unsolved = [
-        id_
-        for id_ in last.tried
-        if id_ in course.exercises
-        and not _is_solved(last, id_, course.exercises[id_].points)
-        and course.exercises[id_].points
-    ]
-    names = tuple(id_.partition("/")[2] for id_ in unsolved)
-    return Stuck(student, part.id, count, names) if names else None
+def _unsolved(last: AttemptScore, course: Course) -> tuple[str, ...]:
+    """The exercises, by name, that were tried in an attempt and not solved."""
+    tried = (e for id_ in last.tried if (e := course.exercises.get(id_)) is not None and e.points)
+    return tuple(e.name for e in tried if not _is_solved(last, e.id, e.points))

@@ -19,8 +19,8 @@ sys.path.insert(0, str(ROOT))
 
 from grader.classes.records import open_records  # noqa: E402
 from grader.course.course import load_course  # noqa: E402
-from grader.similarity.gather import gather  # noqa: E402
-from grader.similarity.pairs import find_pairs  # noqa: E402
+from grader.extras.similarity.command import gather  # noqa: E402
+from grader.extras.similarity.pairs import find_pairs  # noqa: E402
 from tests.support.copied_class import ASSIGNMENTS, copied_class  # noqa: E402
 
 FIRST = 40

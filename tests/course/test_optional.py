@@ -13,8 +13,8 @@ import pytest
 from grader.authoring.file_proofs import files_are_declared
 from grader.course.course import COURSE_VARIABLE, MANIFEST, WORK, Course, load_course
 from grader.course.outcome_parts import outcome_parts
+from grader.extras.gradescope.release import gradescope_files
 from grader.intake.folders import STORE
-from grader.release.platforms import gradescope_files
 from grader.release.stubs import generate
 from tests.course.conftest import part_of_course
 

@@ -17,8 +17,8 @@ import pytest
 from grader.course.course import Course
 from grader.course.misconceptions import read_misconceptions
 from grader.course.styles import read_styles
+from grader.extras.github.release import release
 from grader.judging.recordings import read_recording, write_recording
-from grader.release.platforms import github_files
 from grader.release.solution_cells import BEGIN, END, REGION
 from grader.release.students import write_release
 from tests.course.conftest import FEW, WHOLE
@@ -59,7 +59,7 @@ CAUSAL_UNSCALED = (
 def released(to_release: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A student repository: the students' copy, and what GitHub needs besides."""
     folder = tmp_path_factory.mktemp("release") / "course"
-    write_release(to_release, folder, github_files)
+    write_release(to_release, folder, release)
     return folder
 
 

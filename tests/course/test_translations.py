@@ -272,11 +272,15 @@ def test_an_untouched_stub_in_another_language_is_not_attempted(code: str, tmp_p
 def test_the_readme_for_students_is_translated(code: str) -> None:
     """Every line beside commands, and with the course's title."""
     course = replace(the_course(), language=code)
-    for name in ("students_readme.md", "students_agents.md", "github_readme.md"):
+    for name in (
+        "release/students_readme.md",
+        "release/students_agents.md",
+        "extras/github/readme.md",
+    ):
         text = re.sub(r"```.*?```", "", template(course, name), flags=re.DOTALL)
         assert [line for line in text.split("\n") if line.strip("|-") and line.isascii()] == []
     title = course.text_in(code, course.title)
-    assert template(course, "students_readme.md").startswith(f"# {title}\n")
+    assert template(course, "release/students_readme.md").startswith(f"# {title}\n")
 
 
 def test_a_release_in_a_language_prefers_it() -> None:

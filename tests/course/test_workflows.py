@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from grader.course.course import Course, load_course
-from grader.release.platforms import WORKFLOW, github_files
+from grader.extras.github.release import WORKFLOW, release
 from grader.release.students import write_release
 from tests.course.conftest import FEW
 
@@ -105,7 +105,7 @@ def run_steps(
 
 
 @pytest.mark.parametrize(
-    "path", [".github/workflows/grade-class.yml", "grader/release/github_workflow.yml"]
+    "path", [".github/workflows/grade-class.yml", "grader/extras/github/workflow.yml"]
 )
 def test_a_workflow_is_pinned_bounded_and_allowed_little(root: Path, path: str) -> None:
     """Actions by commit, nothing but reading, an end in time, pip's cache, no index by name."""
@@ -125,7 +125,7 @@ def test_a_workflow_is_pinned_bounded_and_allowed_little(root: Path, path: str) 
 
 def test_a_push_runs_the_students_workflow(root: Path) -> None:
     """And so does a button."""
-    assert workflow(root / "grader/release/github_workflow.yml")[True] == [
+    assert workflow(root / "grader/extras/github/workflow.yml")[True] == [
         "push",
         "workflow_dispatch",
     ]
@@ -138,7 +138,7 @@ def test_a_push_runs_the_students_workflow(root: Path) -> None:
 def cloned(to_release: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A student's clone of the released repository."""
     made = tmp_path_factory.mktemp("github") / "template"
-    write_release(to_release, made, github_files)
+    write_release(to_release, made, release)
     git(made, "init", "--quiet", "--initial-branch=main")
     git(made, "add", "--all")
     git(made, "commit", "--quiet", "--message=As released")

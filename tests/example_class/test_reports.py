@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from grader.core.doors import entries
 from grader.core.records import Outcome, Visibility
 from grader.judging.results import points
-from grader.reports.base import GradedClass
-from grader.reports.registry import GRADE_REPORTS
-from grader.reports.registry import graded as reported
+from grader.reports.base import OF_GRADE, GradedClass
+from grader.reports.base import graded as reported
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("example class")]
 
@@ -24,7 +24,7 @@ def reports(graded: Any) -> dict[str, str | None]:
     """All reports by path."""
     moment = datetime(2027, 2, 1, tzinfo=UTC)
     run = GradedClass(graded.course, list(graded.results.values()), {}, moment)
-    return {file.path: file.content for file in reported(GRADE_REPORTS, run)}
+    return {file.path: file.content for file in reported(entries(OF_GRADE), run)}
 
 
 def test_every_report_is_valid_and_all_agree_on_the_score(

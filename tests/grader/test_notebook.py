@@ -16,7 +16,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from grader import notebook
+from grader import extras, notebook
 from grader.core.errors import GraderError
 from grader.core.records import Result
 from grader.course.course import Course, load_course
@@ -218,12 +218,12 @@ def test_a_prediction_is_taken_from_its_cell(
     place = small_course.root / "tests" / "checks" / "01_first"
     place.mkdir(parents=True, exist_ok=True)
     (place / "predictions.py").write_text(PREDICTION, "utf-8")
-    monkeypatch.setattr(notebook, "_predicted", {})
+    monkeypatch.setattr(extras.predict, "_in_notebook", {})
     predict("01_first/one", answer=answer)
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == said
     assert ("  What is it?" in lines) is (answer != 3)
-    assert notebook._predicted == ({"01_first/one": 3} if answer == 3 else {})
+    assert extras.predict._in_notebook == ({"01_first/one": 3} if answer == 3 else {})
 
 
 def test_styles_are_shown_where_this_notebook_solved_the_exercise(
@@ -233,7 +233,7 @@ def test_styles_are_shown_where_this_notebook_solved_the_exercise(
     kernel("work/01_first", "work/01_first/first.py")
     with pytest.MonkeyPatch.context() as patch:
         for solved in (set(), {"01_first/one"}):
-            patch.setattr(notebook, "_solved", solved)
+            patch.setattr(notebook, "solved", solved)
             styles("one")
     first, last = capsys.readouterr().out.splitlines()[::2]
     assert first.startswith("01_first/one is not solved yet.")

@@ -5,16 +5,22 @@ Checks are drafts, with a TODO wherever a person decides.
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import dedent, indent
+from textwrap import dedent
 
-from grader.authoring.scaffold import next_number, taken_by, with_assignment, with_generated
+from grader.authoring.scaffold import (
+    camel,
+    next_number,
+    rendered,
+    taken_by,
+    with_assignment,
+    with_generated,
+)
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile, write_all
 from grader.course.course import (
-    ASSIGNMENT_ID,
     CHECKS,
     MANIFEST,
     SOLUTIONS,
@@ -24,6 +30,7 @@ from grader.course.course import (
     Exercise,
     load_course,
 )
+from grader.course.settings import ASSIGNMENT_ID
 from grader.course.toml_table import toml_text
 from grader.extras.importing.drafts import KINDS, NOT_WRITTEN, Draft, draft
 from grader.extras.importing.exercises import NewExercise, Outline, outline
@@ -40,6 +47,17 @@ TITLE = 60
 Drafts = list[tuple[Case, Draft]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """A check as its template writes it."""
+
+    name: str
+    title: str
+    lines: Sequence[str]
+    marks: Sequence[str]
+    fixtures: str = "student, judge"
+
+
 def _check_files(made: Outline, assignment: str) -> tuple[list[str], list[bool]]:
     """The files of visible and of hidden checks; of each test, whether it was carried over whole."""
     drafts = {
@@ -47,8 +65,8 @@ def _check_files(made: Outline, assignment: str) -> tuple[list[str], list[bool]]
         for name, exercise in made.exercises.items()
     }
     texts = []
-    for hidden in (False, True):
-        parts, modules = [], set[str]()
+    for hidden, what in ((False, "as students see it"), (True, "on inputs nobody has seen")):
+        exercises, used = [], {"pytest"}
         for name, exercise in made.exercises.items():
             pairs = [pair for pair in drafts[name] if pair[0].is_hidden is hidden]
             # Of a constant there is nothing that nobody has seen.
@@ -59,24 +77,17 @@ def _check_files(made: Outline, assignment: str) -> tuple[list[str], list[bool]]
             if exercise.kind == "constant" and not any(c.is_hidden for c in exercise.cases):
                 marks.append('guessable("It is a constant, and every check of it is visible.")')
             seen = next((_name(case) for case in exercise.cases if not case.is_hidden), "")
-            checks = _hidden(seen, pairs) if hidden else _visible(exercise, pairs)
-            words = (name.lower() if name.isupper() else name).split("_")
-            title = f"class Test{''.join(word[:1].upper() + word[1:] for word in words)}:"
-            parts.append("\n".join([*_marked(marks), title, indent("\n\n".join(checks), "    ")]))
-            modules |= {module for _, body in pairs for module in body.modules}
-        what = "on inputs nobody has seen" if hidden else "as students see it"
-        head = [f'"""Assignment {assignment[:2]} {what}."""', ""]
-        head += ["import math", ""] if "math" in modules else []
-        head += ["import pytest", *(["import torch"] if "torch" in modules else [])]
-        texts.append("\n\n\n".join(["\n".join(head), *parts]) + "\n")
+            checks = [*(_hidden(seen, pairs) if hidden else _visible(exercise, pairs))]
+            title = camel(name.lower() if name.isupper() else name)
+            exercises.append({"marks": marks, "title": title, "checks": checks})
+            used |= {module for _, body in pairs for module in body.modules}
+        modules = [name for name in ("math", "pytest", "torch") if name in used]
+        words = {"number": assignment[:2], "what": what, "modules": modules}
+        texts.append(rendered("import/test.py", exercises=exercises, **words))
     return texts, [body.is_whole for pairs in drafts.values() for _, body in pairs]
 
 
-def _marked(marks: Iterable[str]) -> list[str]:
-    return [f"@pytest.mark.{mark}" for mark in marks]
-
-
-def _visible(exercise: NewExercise, pairs: Drafts) -> Iterator[str]:
+def _visible(exercise: NewExercise, pairs: Drafts) -> Iterator[_Check]:
     """The gate first: what kind of thing comes back, else the first test."""
     judged = next((body for _, body in pairs if body.asks and body.kind in KINDS), None)
     if judged is not None and judged.kind is not None:
@@ -84,35 +95,34 @@ def _visible(exercise: NewExercise, pairs: Drafts) -> Iterator[str]:
         result = exercise.name if exercise.kind == "constant" else "The result"
         condition = f'judge.that(isinstance(value, {kind}), "It is not {words}")'
         lines, title = [f"value = {judged.asks}", condition], f"{result} should be {words}."
-        yield _check("test_what_comes_back", title, lines, ["gate", "conduct"])
+        yield _Check("test_what_comes_back", title, lines, ["gate", "conduct"])
     elif not pairs:
         todo = "TODO: say what should hold of the right kind of result."
-        yield _check("test_what_comes_back", todo, [NOT_WRITTEN], ["gate", "conduct"])
+        yield _Check("test_what_comes_back", todo, [NOT_WRITTEN], ["gate", "conduct"])
     for number, (case, body) in enumerate(pairs):
         is_gate = judged is None and number == 0
         yield _of(case, body, _weights(pairs)[number], ["gate"] if is_gate else [])
 
 
-def _hidden(seen: str, pairs: Drafts) -> Iterator[str]:
+def _hidden(seen: str, pairs: Drafts) -> Iterator[_Check]:
     """Each deepens the first visible test, where there is one."""
     seen = seen or "TODO: the name of a visible check, or a sentence of the docstring"
     marks = [f'deepens("{seen}")']
     if not pairs:
         todo = "TODO: say what should hold on inputs that nobody has seen."
         fixtures = "student, reference, judge, draw"
-        yield _check("test_unseen_inputs", todo, [NOT_WRITTEN], marks, fixtures)
+        yield _Check("test_unseen_inputs", todo, [NOT_WRITTEN], marks, fixtures)
     for number, (case, body) in enumerate(pairs):
         yield _of(case, body, _weights(pairs)[number], marks)
 
 
-def _of(case: Case, body: Draft, weight: int, marks: list[str]) -> str:
+def _of(case: Case, body: Draft, weight: int, marks: list[str]) -> _Check:
     """The check that a test became."""
     was = " ".join(body.was.split()).replace("\\", "").replace('"', "'")
     was = was if len(was) <= TITLE else f"{was[:TITLE].rstrip()}…"
     title = f"TODO: say what should hold; cell {case.cell} has: {was}"
     marks = [f"weight({weight})", *marks] if weight > 1 else marks
-    marks += ["conduct"] if body.is_conduct else []
-    return _check(_name(case), title, list(body.lines), marks)
+    return _Check(_name(case), title, body.lines, marks + ["conduct"] * body.is_conduct)
 
 
 def _name(case: Case) -> str:
@@ -125,14 +135,6 @@ def _weights(pairs: Drafts) -> list[int]:
     shares = [case.points / least if least else 1 for case, _ in pairs]
     is_whole = all(share == int(share) and share <= MOST_WEIGHT for share in shares)
     return [max(int(share), 1) if is_whole else 1 for share in shares]
-
-
-def _check(
-    name: str, title: str, lines: list[str], marks: list[str], fixtures: str = "student, judge"
-) -> str:
-    body = [f'"""{title}"""', *"\n".join(lines).split("\n")]
-    head = [*_marked(marks), f"def {name}(self, {fixtures}):"]
-    return "\n".join([*head, indent("\n".join(body), "    ")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +191,16 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
     manifest_file, *files = with_generated(None, [OutputFile(MANIFEST, manifest), solution])
     folder = f"{CHECKS}/{id_}"
     files += [
-        OutputFile(f"{SOLUTIONS}/{id_}/hints.toml", _hints(made)),
-        OutputFile(f"{SOLUTIONS}/{id_}/misconceptions.toml", _misconceptions(made)),
+        OutputFile(
+            f"{SOLUTIONS}/{id_}/hints.toml", rendered("import/hints.toml", names=made.exercises)
+        ),
+        OutputFile(
+            f"{SOLUTIONS}/{id_}/misconceptions.toml",
+            rendered(
+                "import/misconceptions.toml",
+                mistakes=[_edit(exercise, solution.text) for exercise in made.exercises.values()],
+            ),
+        ),
         OutputFile(f"{folder}/test_visible.py", visible),
         OutputFile(f"{folder}/test_hidden.py", hidden),
     ]
@@ -252,34 +262,7 @@ def _require_no_cell_marks(made: Outline) -> None:
             )
 
 
-def _hints(made: Outline) -> str:
-    """The file of hints, with what to write there."""
-    return "".join(
-        f"{name} = [\n"
-        '  "TODO: a question that leads to the first step",\n'
-        '  "TODO: where to look",\n'
-        "]\n"
-        for name in made.exercises
-    )
-
-
-def _misconceptions(made: Outline) -> str:
-    """The file of known mistakes: one of each exercise, with what to write there."""
-    text = _percent(made.cells)
-    parts = []
-    for exercise in made.exercises.values():
-        find, replacement = _edit(exercise, text)
-        parts.append(
-            f'[[misconceptions]]\nid = "todo-{exercise.name}"\nkind = "slip"\n'
-            f'exercise = "{exercise.name}"\n'
-            f"find = {_literal(find)}\nreplace = {_literal(replacement)}\n"
-            'symptom = "TODO: what the code above does, in a sentence"\n'
-            'question = "TODO: which question leads out of it?"\n'
-        )
-    return "\n".join(parts)
-
-
-def _edit(exercise: NewExercise, text: str) -> tuple[str, str]:
+def _edit(exercise: NewExercise, text: str) -> dict[str, str]:
     """The last statement of a solution, with the lines before it that make it unique; an edit of it."""
     body = list(REGION.finditer(exercise.text))[-1]["body"]
     lines = body.rstrip("\n").split("\n")
@@ -296,11 +279,6 @@ def _edit(exercise: NewExercise, text: str) -> tuple[str, str]:
     while text.count(find) > 1 and before:
         line = before.pop()
         find, replacement = f"{line}\n{find}", f"{line}\n{replacement}"
-    return find, replacement
-
-
-def _literal(text: str) -> str:
-    """A text of several lines as TOML writes it."""
-    if "'''" in text:
-        return toml_text(text)
-    return f"'''\n{text}'''"
+    texts = {"find": find, "replace": replacement}
+    written = {k: toml_text(t) if "'''" in t else f"'''\n{t}'''" for k, t in texts.items()}
+    return {"exercise": exercise.name, **written}

@@ -11,7 +11,7 @@ from grader.course.course import Course
 from grader.judging.outcomes import ExerciseStatus, exercise_status, status_words
 from grader.judging.results import has_something, points
 from grader.reports.html.views import percent
-from grader.reports.insights import Stuck, stuck
+from grader.reports.insights import stuck
 
 Entry = tuple[str, str]
 """A student's exercise on the map: the points, or a sign; its status, "" for the many that are
@@ -46,7 +46,17 @@ def first_to_look_at(results: Sequence[Result], course: Course) -> tuple[First, 
         First(
             _("Stuck"),
             _("Their last attempts brought no more points than those before."),
-            tuple((one.student, _stuck_at(one)) for one in stuck(results, course)),
+            tuple(
+                (
+                    one.student,
+                    ngettext(
+                        "{id}: {count} attempt, {names}",
+                        "{id}: {count} attempts, {names}",
+                        one.count,
+                    ).format(id=one.assignment, count=one.count, names=listed(one.exercises)),
+                )
+                for one in stuck(results, course)
+            ),
         ),
         First(
             _("Nothing found in their files"),
@@ -60,11 +70,6 @@ def first_to_look_at(results: Sequence[Result], course: Course) -> tuple[First, 
         ),
     )
     return tuple(group for group in groups if group.students)
-
-
-def _stuck_at(one: Stuck) -> str:
-    words = ngettext("{id}: {count} attempt, {names}", "{id}: {count} attempts, {names}", one.count)
-    return words.format(id=one.assignment, count=one.count, names=listed(one.exercises))
 
 
 def _reason(result: Result) -> str:

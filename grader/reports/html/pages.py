@@ -12,8 +12,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from grader.classes.compare import Comparison, by_check, signed
+from grader.classes.rows import due_summary, row_of
 from grader.core import language
-from grader.core.files import file_name
+from grader.core.files import OutputFile, file_name
+from grader.core.language import _, paragraph
 from grader.core.records import Picture, Result
 from grader.core.text import clean, display_width
 from grader.core.views import ViewResult
@@ -21,6 +23,7 @@ from grader.course.course import Course
 from grader.judging.outcomes import SIGNS, UNJUDGED, ExerciseStatus, judged_with, out_of
 from grader.judging.picture_layout import cut_words, first_location
 from grader.judging.results import for_student
+from grader.reports.base import Checked, CheckedWork, GradedClass
 from grader.reports.html.class_views import first_to_look_at, score_cell, students_map, tenths
 from grader.reports.html.heatmap import figure, view_figure
 from grader.reports.html.views import (
@@ -118,7 +121,7 @@ def student_page(
         )
         for assignment in result.assignments
     ]
-    statuses = [card.status for _, cards in sections for card in cards]
+    statuses = [card.status for _part, cards in sections for card in cards]
     read = [card for assignment, cards in sections if assignment.read_from for card in cards]
     return render_page(
         "student.html.j2",
@@ -224,3 +227,33 @@ def comparison_page(found: Comparison, old: str, new: str) -> str:
     return template.render(
         language="en", title=title, found=found, effects=by_check(found), signed=signed
     )
+
+
+# Pages as a report: a student's own page after `check`, everybody's and the class's after `grade`.
+
+OWN_PAGE = "feedback.html"
+
+
+def check(run: CheckedWork) -> Checked:
+    """The page of a student's own run, where the command is run."""
+    said = _("Your page: {file}").format(file=OWN_PAGE)
+    page = student_page(run.result, run.course, views=run.views())
+    return Checked((OutputFile(OWN_PAGE, page),), (said,))
+
+
+def grade(run: GradedClass) -> Iterator[OutputFile]:
+    """The class report, and a page for each student."""
+    names = {student: one.name for student, one in run.roster.items() if one.name}
+    covers = _("Graded {moment}, course {hash}. {covers}").format(
+        moment=f"{run.now:%Y-%m-%d %H:%M %Z}", hash=run.course.hash[:12], covers=run.covers
+    )
+    due = run.course.due_at(run.now)
+    so_far = due_summary([row_of(result, "") for result in run.results], due)
+    is_partly_due = bool(due.max_score) and due.assignments != run.course.assignments
+    if is_partly_due and so_far["mean_score"] is not None:
+        sentence = _(
+            "Of {max_score} points that were due so far, students have {mean_score} on average."
+        )
+        covers = paragraph((covers, sentence.format(**so_far)))
+    made = pages(run.results, run.course, names, covers)
+    return (OutputFile(path, text) for path, text in made)

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from grader.classes.decisions import Decisions, Exemption, Whom
+from grader.classes.decisions import Decisions, Exemption
 from grader.classes.records import last_published, open_records, publish, records_in
 from grader.cli.compare import compare as compare_command
-from grader.cli.similar import similar as similar_command
 from grader.course.course import COURSE_VARIABLE
+from grader.extras.similarity.command import similar as similar_command
 from grader.judging.results import parsed
 from tests.grader.classes.conftest import Killed, files_in
 from tests.grader.classes.test_failing_writes import TWO, Disk
 
 NOW, LATER = (datetime(2027, 3, day, 12, tzinfo=UTC) for day in (1, 2))
-EXEMPT = Decisions(exemptions=(Exemption(Whom(TWO[0]), ("01_scores/scores",)),))
+EXEMPT = Decisions(exemptions=(Exemption(TWO[0], exercises=("01_scores/scores",)),))
 
 
 class End(Disk):

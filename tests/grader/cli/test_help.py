@@ -10,9 +10,10 @@ import pytest
 from babel.messages.catalog import Catalog
 
 from grader.cli import cli, main
-from grader.cli.app import COMMANDS
+from grader.cli.app import COMMANDS, _sentence
 from grader.cli.help import SpokenCommand
 from grader.core import language
+from grader.core.doors import entries
 from grader.core.text import display_width
 from grader.course.course import Course
 from grader.release.catalogs import domain_folder, mo_bytes
@@ -49,15 +50,13 @@ def run(
     return called
 
 
-@pytest.mark.parametrize(
-    "name", [name for commands in COMMANDS.values() for name in commands], ids=str
-)
+@pytest.mark.parametrize("name", entries(COMMANDS), ids=str)
 def test_the_list_has_the_first_sentence_of_each_help(name: str) -> None:
-    """It is written twice, so that the list loads no command."""
-    sentences = {name: text for commands in COMMANDS.values() for name, text in commands.items()}
+    """It is read from the source: the list loads no command."""
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
-    assert " ".join((command.help or "").split("\n\n")[0].split()) == sentences[name]
+    first = " ".join((command.help or "").split("\n\n")[0].split())
+    assert first == _sentence(entries(COMMANDS)[name])
 
 
 def test_a_name_that_is_nearly_a_commands_is_suggested(run) -> None:

@@ -128,7 +128,7 @@ def released(grader, tmp_path):
     def release(audience):
         place = tmp_path / audience
         ran = grader("release", place, "--to", audience)
-        assert (ran.code, ran.err) == (0, "")
+        assert ran.code == 0, ran.err
         return place, ran
 
     return release
@@ -205,7 +205,7 @@ def test_nothing_for_students_has_a_template_for_gradescope(released, audience) 
     """Nor solutions, nor hidden checks."""
     place, _ = released(audience)
     names = {path.name for path in place.rglob("*")}
-    assert not names & {"gradescope_run.sh", "solutions", "test_hidden.py", "misconceptions.toml"}
+    assert not names & {"run.sh", "setup.sh", "solutions", "test_hidden.py", "misconceptions.toml"}
 
 
 # Gradescope.

@@ -8,7 +8,8 @@ import shutil
 
 import pytest
 
-from grader.reports.registry import GRADE_REPORTS
+from grader.core.doors import entries
+from grader.reports.base import OF_GRADE
 from tests.grader.classes.conftest import files_in
 
 pytestmark = pytest.mark.slow
@@ -190,7 +191,7 @@ def test_an_anonymous_run_has_numbers_for_names(grader, folder, students, tmp_pa
     attempt.mkdir()
     (students / "bo" / "scores.py").rename(attempt / "scores.py")
     here = ("--isolation", "process", "--jobs", 1, "--roster", roster)
-    reports = [part for name in GRADE_REPORTS for part in ("--report", name)]
+    reports = [part for name in entries(OF_GRADE) for part in ("--report", name)]
 
     def grade(*options, out=out):
         return grader("grade", students, "--out", out, *here, *options)

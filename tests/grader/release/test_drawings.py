@@ -14,9 +14,9 @@ from grader.core.errors import CourseError
 from grader.core.text import display_width
 from grader.course.course import Course, load_course
 from grader.course.drawing import Box, Drawing, Gap, Map, Panel, Step, translated_drawing
+from grader.extras.nbgrader.release import source_notebook
 from grader.judging.picture_layout import arrows, placed
 from grader.release.drawings import COLUMNS, drawing_svg, drawing_text
-from grader.release.platforms import source_notebook
 from grader.release.stubs import generate, stale
 
 SVG = "{http://www.w3.org/2000/svg}"

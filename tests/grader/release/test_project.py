@@ -44,7 +44,15 @@ def test_the_project_asks_for_what_the_kits_own_asks_for(root: Path, course_copy
     theirs = tomllib.loads(made(course_copy)["pyproject.toml"])
     assert theirs["build-system"] == ours["build-system"]
     assert theirs["tool"] == {"flit": ours["tool"]["flit"]}
-    for key in ("name", "version", "description", "requires-python", "license", "scripts"):
+    for key in (
+        "name",
+        "version",
+        "description",
+        "requires-python",
+        "license",
+        "scripts",
+        "entry-points",
+    ):
         assert theirs["project"][key] == ours["project"][key]
     asked = (sorted(one["project"]["dependencies"]) for one in (ours, theirs))
     assert len({",".join(sorted(",".join(one).split(","))) for one in asked}) == 1
@@ -75,7 +83,7 @@ def test_what_is_written_is_a_project_that_builds(course_copy: Path, tmp_path: P
     wheel = zipfile.ZipFile(tmp_path / "built" / ran.stdout.strip())
     info = f"grader_kit-{distribution(KIT_NAME).version}.dist-info"
     assert {"grader/cli/__init__.py", f"{info}/licenses/grader/LICENSE"} <= {*wheel.namelist()}
-    assert wheel.read(f"{info}/entry_points.txt").split() == [
-        *(b"[console_scripts]", b"grader=grader.cli:main"),
-    ]
+    doors = wheel.read(f"{info}/entry_points.txt").decode()
+    assert doors == distribution(KIT_NAME).read_text("entry_points.txt")
+    assert "[console_scripts]\ngrader=grader.cli:main\n" in doors
     assert message_from_bytes(wheel.read(f"{info}/METADATA"))["Name"] == KIT_NAME

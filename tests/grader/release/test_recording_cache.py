@@ -8,7 +8,7 @@ from grader.course.course import load_course
 from grader.judging.known_mistakes import LiveMistakes
 from grader.judging.recordings import write_recording
 from grader.release import recorder, students
-from grader.release.students import KIND, record_missing, recorded, student_files, write_release
+from grader.release.students import KIND, record_missing, recorded, write_release
 
 pytestmark = pytest.mark.slow
 
@@ -88,9 +88,9 @@ def test_what_cannot_be_recorded_is_not_kept(course, kept):
 
 def test_a_release_takes_what_is_kept(course, kept, made, tmp_path):
     """Two releases are the same to the byte; the second one makes no recording."""
-    first = write_release(course, tmp_path / "first", student_files)
+    first = write_release(course, tmp_path / "first", students.students)
     assert made == ["01_scores", "02_mixture"]
-    assert write_release(course, tmp_path / "second", student_files) == first
+    assert write_release(course, tmp_path / "second", students.students) == first
     assert made == ["01_scores", "02_mixture"]
 
 

@@ -9,18 +9,18 @@ from math import floor
 import pytest
 from msgspec import structs
 
+from grader.core.doors import entries
 from grader.core.records import Outcome, Visibility
 from grader.judging.results import points
-from grader.reports.base import GradedClass
-from grader.reports.platforms import scores_csv
-from grader.reports.registry import GRADE_REPORTS, graded
+from grader.reports.base import OF_GRADE, GradedClass, graded
+from grader.reports.scores_csv import scores_csv
 
-ALL = [name for name in GRADE_REPORTS if name != "csv"]
+ALL = [name for name in entries(OF_GRADE) if name != "csv"]
 
 
 def files(run: GradedClass) -> dict[str, str | None]:
     """All reports of a class by path."""
-    return {file.path: file.content for file in graded(GRADE_REPORTS, run)}
+    return {file.path: file.content for file in graded(entries(OF_GRADE), run)}
 
 
 def rows(text: str) -> dict[str, dict[str, str]]:

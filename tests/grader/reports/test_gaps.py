@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from grader.classes.deciding import decided
 from grader.classes.decisions import Personal
+from grader.core.doors import entries
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -22,10 +23,9 @@ from grader.core.records import (
 )
 from grader.course.course import Course, load_course
 from grader.judging.scoring import nothing_handed_in
-from grader.reports.base import GradedClass
+from grader.reports.base import OF_GRADE, GradedClass, graded
 from grader.reports.html.class_views import score_cell, students_map
 from grader.reports.insights import alike, exercise_insights, misunderstood
-from grader.reports.registry import GRADE_REPORTS, graded
 
 SLIP = Finding((Mistake("not-scaled", "Scores are not scaled.", "By what?"),))
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
@@ -94,13 +94,13 @@ def everybody(small: Course, student: Callable[..., Result]) -> dict[str, Result
 def files(small: Course, everybody: dict[str, Result]) -> dict[str, str]:
     """Every report of the class, by its file."""
     run = GradedClass(small, list(everybody.values()), {}, NOW)
-    return {f.path: f.text for f in graded(GRADE_REPORTS, run) if f.content is not None}
+    return {f.path: f.text for f in graded(entries(OF_GRADE), run) if f.content is not None}
 
 
 def test_every_report_of_every_kind_of_student_is_made(files: dict[str, str]) -> None:
     """A gap, an exemption and an open score end none of them."""
     kinds = {path.partition("/")[0] for path in files}
-    assert kinds == {*GRADE_REPORTS} - {"csv"}
+    assert kinds == {*entries(OF_GRADE)} - {"csv"}
 
 
 @pytest.mark.parametrize(

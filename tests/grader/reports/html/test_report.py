@@ -6,10 +6,9 @@ from pathlib import Path
 from generated_class import generated_class
 
 from grader.course.course import load_course
-from grader.reports.base import CheckedWork, GradedClass
+from grader.reports.base import CheckedWork, GradedClass, checked, graded
 from grader.reports.html.pages import class_report, student_page
 from grader.reports.html.views import assignment_pictures
-from grader.reports.registry import checked, graded
 
 NOW = datetime(2027, 2, 1, 12, tzinfo=UTC)
 

@@ -1,0 +1,1 @@
+"""A student's wrong answer becomes a known mistake: `grader learn`."""

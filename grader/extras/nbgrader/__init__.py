@@ -1,0 +1,1 @@
+"""nbgrader: its course folder, and its gradebook, filled from results; nothing else imports nbgrader."""
