@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from grader.core import language
@@ -34,6 +35,9 @@ def pytest_configure() -> None:
     What a run in the background starts would be deaf to it.
     """
     os.environ.setdefault(CACHE_VARIABLE, str(ROOT / "build" / "cache"))
+    # A busy machine takes its time: no test of properties is judged by it.
+    hypothesis.settings.register_profile("kit", deadline=None)
+    hypothesis.settings.load_profile("kit")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

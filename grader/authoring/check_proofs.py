@@ -16,9 +16,8 @@ from grader.judging.diagnosis import INFINITE, Known
 from grader.judging.known_mistakes import LiveMistakes
 from grader.judging.run import Check, CheckRun
 from grader.judging.scoring import passed_share
-from grader.judging.shown_views import run_views
 from grader.judging.submission_grader import Scope, SubmissionGrader, with_live_mistakes
-from grader.judging.views import CodeAnswer, answered, load_predictions, load_views
+from grader.judging.views import CodeAnswer, answered, load_predictions, load_views, run_views
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import stale
 from grader.release.students import student_files

@@ -21,7 +21,8 @@ from grader.authoring.scaffold import (
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
 from grader.core.records import added
-from grader.course.course import ASSIGNMENT_ID, MANIFEST, Assignment, Course
+from grader.course.course import MANIFEST, Assignment, Course
+from grader.course.settings import ASSIGNMENT_ID
 from grader.course.toml_table import toml_text
 
 POINTS = 2

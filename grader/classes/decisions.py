@@ -1,34 +1,65 @@
-"""What instructors decide about students in the course of a term, and what that means for each."""
+"""`decisions.toml`: what instructors decide about students in the course of a term, and what it means.
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+The records are those of the file: their fields are its keys, and hold ids once it is read. It is read
+once, so that every mistake in it is reported with its place.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar
 
+from grader.classes.records import FORMER, records_in
+from grader.core.errors import UsageError
+from grader.core.records import Visibility
 from grader.course.course import Course
+from grader.course.toml_table import MOST, Moment, Text, TomlFile, did_you_mean, needed, whole
+from grader.intake.read import IntakeResult
+
+MOST_DAYS = 366
+Entry = TypeVar("Entry", "Extension", "Exemption", "Override")
+POINTS = f"a number from 0 to {MOST} with at most two decimals, like 2.25,"
+Hundredths = Annotated[float, needed(POINTS, ge=0, le=MOST)]
+Some = Annotated[tuple[Text, ...], needed("at least one exercise or assignment", min_length=1)]
+Several = Annotated[tuple[Text, ...], needed("a list of two students or more", min_length=2)]
 
 
 @dataclass(frozen=True, slots=True)
 class Override:
     """An exercise's points as a person gave them, and why, for the student to read."""
 
-    exercise: str
-    points: float
-    reason: str
+    student: Text
+    exercise: Text
+    points: Hundredths
+    reason: Text
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the points have more decimals than are counted."""
+        if round(self.points, 2) != self.points:
+            raise ValueError(f"points: found {self.points}; at most two decimals are counted")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckDecision:
-    """A check that does not count, or counts as passed, for everybody.
+@dataclass(frozen=True)
+class DroppedCheck:
+    """A check that counts for nobody.
 
     Args:
         check: its id.
-        is_given: whether it counts as passed; else it does not count at all.
         reason: why, for students to read; "" for none.
     """
 
-    check: str
-    is_given: bool
-    reason: str = ""
+    check: Text
+    reason: Text = ""
+    is_given: ClassVar[bool] = False
+
+
+class GivenCheck(DroppedCheck):
+    """A check that counts as passed for everybody."""
+
+    is_given = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +71,8 @@ class LateDays:
         per_assignment: how many may be spent on one assignment.
     """
 
-    budget: int
-    per_assignment: int
+    budget: Annotated[int, whole(0, MOST_DAYS)]
+    per_assignment: Annotated[int, whole(0, MOST_DAYS)] = MOST_DAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +90,8 @@ class Personal:
     due: tuple[tuple[str, datetime], ...] = ()
     exempt: tuple[str, ...] = ()
     overrides: tuple[Override, ...] = ()
-    checks: tuple[CheckDecision, ...] = ()
+    checks: tuple[DroppedCheck, ...] = ()
     late_days: LateDays | None = None
-
-    def about(self, assignment: str) -> "Personal":
-        """The same without what is about other assignments."""
-
-        def is_of(id_: str) -> bool:
-            return id_.startswith(f"{assignment}/")
-
-        return replace(
-            self,
-            due=tuple(one for one in self.due if one[0] == assignment),
-            exempt=tuple(filter(is_of, self.exempt)),
-            overrides=tuple(one for one in self.overrides if is_of(one.exercise)),
-            checks=tuple(one for one in self.checks if is_of(one.check)),
-        )
 
 
 NO_DECISIONS = Personal()
@@ -82,11 +99,17 @@ NO_DECISIONS = Personal()
 
 
 @dataclass(frozen=True, slots=True)
-class Whom:
-    """Whom an entry is about: one student, or everybody with a label of the roster."""
+class _ForSome:
+    """An entry about one student, or about everybody with a label of the roster."""
 
-    student: str = ""
-    label: str = ""
+    student: Text = ""
+    label: Text = ""
+    reason: Text = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where not one of the two is named."""
+        if bool(self.student) == bool(self.label):
+            raise ValueError("student or label is needed, one of them")
 
     def includes(self, student: str, labels: Collection[str]) -> bool:
         """Whether a student is meant."""
@@ -94,72 +117,77 @@ class Whom:
 
 
 @dataclass(frozen=True, slots=True)
-class Extension:
+class Extension(_ForSome):
     """More time.
 
     Args:
-        whom: who has it.
-        assignments: the ids of those it is for.
+        assignment: the one that it is for; "" for all.
         until: a due date; None where there is none.
         days: that are added to a due date.
     """
 
-    whom: Whom
-    assignments: tuple[str, ...]
-    until: datetime | None = None
-    days: int = 0
+    assignment: Text = ""
+    until: Moment | None = None
+    days: Annotated[int, whole(1, MOST_DAYS)] = 0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where it does not give time in one of two ways."""
+        _ForSome.__post_init__(self)
+        if (self.until is None) == (self.days == 0):
+            raise ValueError("until or days is needed, one of them")
 
 
 @dataclass(frozen=True, slots=True)
-class Exemption:
-    """Exercises that do not count for somebody, by id."""
+class Exemption(_ForSome):
+    """Exercises that do not count for somebody, or a whole assignment."""
 
-    whom: Whom
-    exercises: tuple[str, ...]
+    exercises: tuple[Text, ...] = ()
+    assignment: Text = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where not one of the two is named."""
+        _ForSome.__post_init__(self)
+        if bool(self.exercises) == bool(self.assignment):
+            raise ValueError("assignment or exercises is needed, one of them")
 
 
 @dataclass(frozen=True, slots=True)
 class ExerciseSet:
-    """The exercises that count for who has a label, by id; all others do not."""
+    """The exercises that count for who has a label; all others do not."""
 
-    label: str
-    exercises: tuple[str, ...]
+    label: Text
+    exercises: Some
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Students who hand in together, and the ids of the assignments in which they do."""
+    """Students who hand in together, in one assignment or, where it is "", in all."""
 
-    students: tuple[str, ...]
-    assignments: tuple[str, ...]
+    students: Several
+    assignment: Text = ""
+
+    def of(self, course: Course) -> tuple[str, ...]:
+        """The ids of the assignments in which they do."""
+        return (self.assignment,) if self.assignment else tuple(course.by_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """All of them. The order of entries does not matter.
-
-    Args:
-        extensions: more time for some.
-        exemptions: exercises that do not count for some.
-        sets: the exercises that count, by label.
-        overrides: points that a person gave, each with its student.
-        checks: what was decided about checks, for everybody.
-        late_days: days that cost nothing, the same for everybody; None where there are none.
-        groups: who hands in together.
-    """
+    """All of them. The order of entries does not matter."""
 
     extensions: tuple[Extension, ...] = ()
     exemptions: tuple[Exemption, ...] = ()
-    sets: tuple[ExerciseSet, ...] = ()
-    overrides: tuple[tuple[str, Override], ...] = ()
-    checks: tuple[CheckDecision, ...] = ()
+    exercise_sets: tuple[ExerciseSet, ...] = ()
+    overrides: tuple[Override, ...] = ()
+    drop: tuple[DroppedCheck, ...] = ()
+    full_marks: tuple[GivenCheck, ...] = ()
     late_days: LateDays | None = None
     groups: tuple[Group, ...] = ()
 
-    def members(self, student: str) -> dict[str, tuple[str, ...]]:
+    def members(self, course: Course, student: str) -> dict[str, tuple[str, ...]]:
         """By assignment, everybody of a student's group in it, by name; without groups, nothing."""
         own = [group for group in self.groups if student in group.students]
-        return {id_: group.students for group in own for id_ in group.assignments}
+        return {id_: group.students for group in own for id_ in group.of(course)}
 
     def of(self, course: Course, student: str, labels: Collection[str]) -> Personal:
         """What they mean for one student.
@@ -169,26 +197,26 @@ class Decisions:
             student: the student's id.
             labels: what the roster calls them.
         """
-        given = (override for whom, override in self.overrides if whom == student)
+        given = (override for override in self.overrides if override.student == student)
         return Personal(
             due=self._due(course, student, labels),
             exempt=self._exempt(course, student, labels),
             overrides=tuple(sorted(given, key=lambda one: one.exercise)),
-            checks=tuple(sorted(self.checks, key=lambda one: one.check)),
+            checks=tuple(sorted((*self.drop, *self.full_marks), key=lambda one: one.check)),
             late_days=self.late_days,
         )
 
     def renamed(self, names: Mapping[str, str]) -> "Decisions":
         """The same about students with other names; who has none there keeps theirs."""
 
-        def new(whom: Whom) -> Whom:
-            return replace(whom, student=names.get(whom.student, whom.student))
+        def new(entry: Entry) -> Entry:
+            return replace(entry, student=names.get(entry.student, entry.student))
 
         return replace(
             self,
-            extensions=tuple(replace(one, whom=new(one.whom)) for one in self.extensions),
-            exemptions=tuple(replace(one, whom=new(one.whom)) for one in self.exemptions),
-            overrides=tuple((names.get(who, who), one) for who, one in self.overrides),
+            extensions=tuple(map(new, self.extensions)),
+            exemptions=tuple(map(new, self.exemptions)),
+            overrides=tuple(map(new, self.overrides)),
             groups=tuple(
                 replace(one, students=tuple(sorted(names.get(who, who) for who in one.students)))
                 for one in self.groups
@@ -198,25 +226,24 @@ class Decisions:
     def _due(
         self, course: Course, student: str, labels: Collection[str]
     ) -> tuple[tuple[str, datetime], ...]:
-        own = [one for one in self.extensions if one.whom.includes(student, labels)]
+        own = [one for one in self.extensions if one.includes(student, labels)]
         dates = (
-            (a.id, a.due, _extended(a.due, (e for e in own if a.id in e.assignments)))
+            (a.id, a.due, _extended(a.due, (e for e in own if e.assignment in ("", a.id))))
             for a in course.assignments
             if a.due is not None
         )
         return tuple(sorted((id_, now) for id_, before, now in dates if now > before))
 
     def _exempt(self, course: Course, student: str, labels: Collection[str]) -> tuple[str, ...]:
-        exempt = {
-            id_
-            for one in self.exemptions
-            if one.whom.includes(student, labels)
-            for id_ in one.exercises
-        }
-        counting = [one.exercises for one in self.sets if one.label in labels]
+        own = [one for one in self.exemptions if one.includes(student, labels)]
+        named = {id_ for one in own for id_ in one.exercises}
+        whole = {one.assignment for one in own}
+        found = course.exercises.values()
+        exempt = {e.id for e in found if e.id in named or e.assignment in whole}
+        counting = [one.exercises for one in self.exercise_sets if one.label in labels]
         if counting:
             exempt |= course.exercises.keys() - set().union(*counting)
-        return tuple(sorted(exempt & course.exercises.keys()))
+        return tuple(sorted(exempt))
 
 
 def _extended(due: datetime, extensions: Iterable[Extension]) -> datetime:
@@ -227,3 +254,218 @@ def _extended(due: datetime, extensions: Iterable[Extension]) -> datetime:
 
 
 NONE = Decisions()
+
+
+DECISIONS = "decisions.toml"
+
+Weights = Callable[[str], dict[str, int]]
+"""The weights of an exercise's checks, by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What decisions may name besides the course.
+
+    Args:
+        students: everybody who was ever in the class.
+        labels: those of the roster; None where there is no roster.
+        is_everybody: whether other students cannot be meant.
+        weights: of an exercise's checks.
+    """
+
+    students: Collection[str]
+    labels: Collection[str] | None
+    is_everybody: bool
+    weights: Weights
+
+
+def read_decisions(path: Path, course: Course, known: Known) -> Decisions:
+    """What a file says.
+
+    Args:
+        path: the file.
+        course: whose assignments and exercises it names.
+        known: what else it may name.
+
+    Raises:
+        CourseError: with every problem found, each with its key path.
+    """
+    file = TomlFile(path)
+    decisions = _Resolver(course, known, file).resolved(file.read(Decisions))
+    for key, what in (
+        ("extensions", ()),
+        ("exemptions", ()),
+        ("overrides", ("student", "exercise")),
+        ("drop", ("check",)),
+        ("full_marks", ("check",)),
+    ):
+        _forbid_repetitions(file, key, [*map(asdict, getattr(decisions, key))], what)
+    both = {one.check for one in decisions.drop} & {one.check for one in decisions.full_marks}
+    for id_ in sorted(both):
+        file.note("", f"drop and full_marks both name {id_}; keep one")
+    pairs = Counter(
+        (name, id_) for g in decisions.groups for name in g.students for id_ in g.of(course)
+    )
+    for (name, id_), count in pairs.items():
+        if count > 1:
+            file.note("groups", f"{name} is in {count} groups for {id_}; keep one")
+    if not file.problems:
+        _forbid_exercises_without_checks(file, {one.check for one in decisions.drop}, known.weights)
+    file.finish()
+    return decisions
+
+
+def _forbid_repetitions(
+    file: TomlFile, key: str, entries: Sequence[Mapping[str, object]], what: Collection[str]
+) -> None:
+    """Note entries that say the same twice, or decide about the same."""
+    about = [[entry[name] for name in what or entry] for entry in entries]
+    same = "decides about the same as" if what else "is the same as"
+    for number, one in enumerate(about, 1):
+        first = about.index(one) + 1
+        if first < number:
+            file.note("", f"{key}[{number}] {same} {key}[{first}]; keep one")
+
+
+def _forbid_exercises_without_checks(file: TomlFile, dropped: set[str], weights: Weights) -> None:
+    """Note exercises of which no check would count any more."""
+    for id_ in sorted({check.partition("::")[0] for check in dropped}):
+        if not any(weight for check, weight in weights(id_).items() if check not in dropped):
+            sentence = (
+                f"no check of {id_} would count any more; use [[full_marks]] or [[exemptions]]"
+            )
+            file.note("drop", sentence)
+
+
+def class_decisions(
+    course: Course,
+    given: Path | None,
+    intake: IntakeResult,
+    *,
+    has_roster: bool,
+    out: Path,
+    former: Iterable[str] = (),
+) -> Decisions:
+    """What was decided about a class: in the file given, or in the one beside the course.
+
+    Args:
+        course: whose assignments and exercises it names.
+        given: the file; None for the one beside the course, if there is one.
+        intake: the class.
+        has_roster: whether the class came with a roster.
+        out: the folder of the run, where students stand who were in the class before.
+        former: who else was.
+
+    Raises:
+        CourseError: when something is wrong in it.
+    """
+    path = given or course.root / DECISIONS
+    if given is None and not path.is_file():
+        return NONE
+    before = (name for where in (out, out / FORMER) for name in records_in(where))
+
+    @cache
+    def weights(exercise: str) -> dict[str, int]:
+        from grader.judging.collect import collect  # imports torch
+
+        return {c.id: c.weight for c in collect(course, [exercise], tuple(Visibility))}
+
+    known = Known(
+        {*before, *former, *intake.roster, *(student.id for student in intake.students)},
+        {label for one in intake.roster.values() for label in one.labels} if has_roster else None,
+        intake.is_whole or has_roster,
+        weights,
+    )
+    return read_decisions(path, course, known)
+
+
+KINDS = ("extensions", "exemptions", "exercise_sets", "overrides", "drop", "full_marks", "groups")
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolver:
+    """Puts ids in place of what entries name, and notes what is not there."""
+
+    course: Course
+    known: Known
+    file: TomlFile
+
+    def resolved(self, decisions: Decisions) -> Decisions:
+        """The same with ids."""
+        found: dict[str, Any] = {
+            kind: tuple(self._entry(f"{kind}[{n}]", e) for n, e in enumerate(entries, 1))
+            for kind, entries in ((kind, getattr(decisions, kind)) for kind in KINDS)
+        }
+        return replace(decisions, **found)
+
+    def _entry(self, place: str, entry: Any) -> Any:
+        """An entry with ids; its fields are looked up by what they are called."""
+        finders: dict[str, Callable[[Any], object]] = {
+            "student": self._student,
+            "students": lambda students: tuple(sorted({*map(self._student, students)})),
+            "label": self._label,
+            "assignment": lambda target: self.course.assignment(target).id,
+            "exercise": self._exercise,
+            "exercises": lambda targets: tuple(self.course.select(targets)),
+            "check": self._check,
+        }
+        ids = {}
+        for name, find in finders.items():
+            if value := getattr(entry, name, None):
+                try:
+                    ids[name] = find(value)
+                except UsageError as error:
+                    self.file.note(f"{place}.{name}", str(error))
+        entry = replace(entry, **ids)
+        if isinstance(entry, Extension) and "assignment" in ids:
+            self._check_extension(place, entry, self.course.by_id[entry.assignment].due)
+        if isinstance(entry, Override) and "exercise" in ids:
+            most = self.course.exercises[entry.exercise].points
+            if entry.points > most:
+                sentence = f"found {entry.points}; {entry.exercise} is worth {most}"
+                self.file.note(f"{place}.points", sentence)
+        return entry
+
+    def _check_extension(self, place: str, entry: Extension, due: datetime | None) -> None:
+        id_, until = entry.assignment, entry.until
+        if due is None:
+            sentence = f"{id_} has no due date; there is nothing to extend"
+            self.file.note(f"{place}.assignment", sentence)
+        elif until is not None and until <= due:
+            sentence = f"{until} is not after the due date of {id_}, {due}"
+            self.file.note(f"{place}.until", sentence)
+
+    def _student(self, student: str) -> str:
+        if self.known.is_everybody and student not in self.known.students:
+            near = did_you_mean(student, self.known.students)
+            raise UsageError(f"nobody in the class is called {student!r}; {near}".rstrip("; "))
+        return student
+
+    def _label(self, label: str) -> str:
+        labels = self.known.labels
+        if labels is None:
+            raise UsageError("labels stand in the roster; give it with --roster")
+        if label not in labels:
+            allowed = f"{did_you_mean(label, labels)}it has: {', '.join(sorted(labels)) or 'none'}"
+            raise UsageError(f"the roster has no label {label!r}; {allowed}")
+        return label
+
+    def _exercise(self, target: str) -> str:
+        found = [*self.course.select((target,))]
+        if len(found) > 1:
+            raise UsageError(f"{target!r} names {len(found)} exercises; one is needed")
+        return found[0]
+
+    def _check(self, id_: str) -> str:
+        exercise = id_.partition("::")[0]
+        if exercise not in self.course.exercises:
+            near = did_you_mean(exercise, self.course.exercises)
+            sentence = (
+                f"there is no exercise {exercise!r}; {near}a check is EXERCISE::hidden::test_…"
+            )
+            raise UsageError(sentence)
+        checks = self.known.weights(exercise)
+        if id_ not in checks:
+            near = did_you_mean(id_, checks) or f"{exercise} has: {', '.join(checks)}"
+            raise UsageError(f"there is no check {id_!r}; {near}".rstrip())
+        return id_

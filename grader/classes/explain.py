@@ -1,22 +1,29 @@
-"""One score and what it is made of: as the run wrote it, and graded again."""
+"""One score and what it is made of, and what students ask to be looked at again.
+
+A score is explained as the run wrote it, and graded again; requests come as a table or as GitHub's issues.
+"""
 
 import difflib
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from msgspec import structs
 
+from grader.classes.compare import compare_exercise
 from grader.classes.records import Records, open_records
-from grader.classes.run_settings import RunSettings
-from grader.classes.store import Store
+from grader.classes.store import RunSettings, Store
 from grader.core.errors import UsageError
 from grader.core.language import listed, use
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Course, Exercise
 from grader.intake.folders import Student
 from grader.intake.read import read_submissions, who_handed_in
+from grader.intake.tables import read_text, table_of
 from grader.judging.results import points, to_json
 from grader.submissions.digests import digests
 from grader.submissions.faults import told
@@ -45,8 +52,11 @@ class Explained:
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """How the exercise, graded again, differs from what the run wrote, in sentences."""
-        return () if self.again is None else tuple(_differences(self.exercise, self.again))
+        """How the exercise, graded again, differs from what the run wrote, in lines."""
+        if self.again is None:
+            return ()
+        part = compare_exercise(self.exercise.id, self.exercise, self.again)
+        return part.lines if part.is_other else ()
 
     @property
     def record(self) -> dict[str, object]:
@@ -156,18 +166,121 @@ def _graded_again(
     return next(graded for graded in result.exercises if graded.id == exercise.id)
 
 
-def _differences(before: ExerciseResult, now: ExerciseResult) -> Iterator[str]:
-    """What came out differently, a sentence each."""
-    if before.score != now.score:
-        yield f"The score was {before.score}, and is {now.score}."
-    ended = {check.id: check for check in before.checks}
-    for check in now.checks:
-        earlier = ended.pop(check.id, None)
-        if earlier is None:
-            yield f"{check.id} is new: {check.outcome}."
-        elif earlier.outcome is not check.outcome:
-            yield f"{check.id} was {earlier.outcome}, and is {check.outcome}."
-    yield from (f"{id_} is gone." for id_ in ended)
-    if before.misconceptions != now.misconceptions:
-        names = [", ".join(graded.misconceptions) or "none" for graded in (before, now)]
-        yield f"The known mistakes were {names[0]}, and are {names[1]}."
+COLUMNS = ("student", "exercise", "why")
+HEADING = re.compile(r"^### .*$", re.MULTILINE)
+"""What GitHub writes above each answer of an issue's form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Who asks for what, and why: as they wrote it."""
+
+    student: str
+    exercise: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How a request stands.
+
+    Args:
+        request: what was asked for.
+        exercise: the exercise's full id; "" where what they wrote names none.
+        now: the score, in words; or why there is none.
+        decision: what was decided of it, in words; "" for nothing.
+    """
+
+    request: Request
+    exercise: str
+    now: str
+    decision: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing was decided yet."""
+        return not self.decision
+
+
+def read_requests(path: Path) -> list[Request]:
+    """The requests of a CSV, or of issues as `gh issue list --json author,body` prints them.
+
+    Raises:
+        UsageError: when it is neither.
+    """
+    text = read_text(path, "table of requests")
+    if text.lstrip().startswith("["):
+        return list(_issues(path, text))
+    columns, rows = table_of(text, path, "table of requests")
+    if not {*COLUMNS} <= {*columns}:
+        raise UsageError(
+            f"The requests {path} have no columns {', '.join(COLUMNS)}; GitHub's issues are read as "
+            "`gh issue list --json author,body` prints them."
+        )
+    requests = (Request(*(row[name] for name in COLUMNS)) for row in rows)
+    return [one for one in requests if one != Request("", "", "")]
+
+
+def _issues(path: Path, text: str) -> Iterator[Request]:
+    try:
+        entries: Any = json.loads(text)
+        found = [(str(one["author"]["login"]), str(one["body"])) for one in entries]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise UsageError(
+            f"{path} is no list of issues with author and body ({error!r})."
+        ) from error
+    for login, body in found:
+        answers = [part.strip() for part in HEADING.split(body)[1:]] or ["", body.strip()]
+        yield Request(login, answers[0], "\n".join(answers[1:]))
+
+
+def states(course: Course, run: Records, requests: Sequence[Request]) -> list[State]:
+    """How each request stands in a run, in the order of the requests.
+
+    Args:
+        course: the course.
+        run: the records of the class.
+        requests: what was asked for.
+    """
+    logins = _logins(run.place)
+    return [_state(course, run, one, logins.get(one.student, one.student)) for one in requests]
+
+
+def _logins(run: Path) -> dict[str, str]:
+    """Students by what they sign in with, where the run's table has it."""
+    try:
+        path = run / "scores.csv"
+        rows = table_of(read_text(path, "table"), path, "table")[1]
+    except UsageError:
+        return {}
+    return {row["login"]: row["student"] for row in rows if row.get("login")}
+
+
+def _state(course: Course, run: Records, request: Request, student: str) -> State:
+    exercise = _exercise(course, request.exercise)
+    if not exercise:
+        return State(request, "", "this names no single exercise")
+    if student not in run.texts:
+        return State(request, exercise, "this run has no such student")
+    one = {e.id: e for e in run.result(student).exercises}.get(exercise)
+    if one is None or one.is_missing:
+        return State(request, exercise, "nothing was handed in")
+    score = "undecided" if one.score is None else f"{points(one.score)} of {one.max_score}"
+    score = "does not count" if one.is_exempt else score
+    return State(request, exercise, score, _decision(one))
+
+
+def _exercise(course: Course, said: str) -> str:
+    """The id of the one exercise that is named; "" for none or several."""
+    try:
+        found = [*course.select((said,))] if said else []
+    except UsageError:
+        return ""
+    return found[0] if len(found) == 1 else ""
+
+
+def _decision(one: ExerciseResult) -> str:
+    if one.decision is None:
+        return ""
+    before = points(one.decision.automatic)
+    return f"{one.decision.kind}; the checks gave {'no score' if before is None else before}"

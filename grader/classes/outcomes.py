@@ -7,7 +7,6 @@ import hashlib
 import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -18,12 +17,9 @@ from grader.core.language import _, current
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
-    CodeLocation,
     ExerciseResult,
-    Finding,
     Mistake,
     Outcome,
-    Picture,
     Result,
     Visibility,
 )
@@ -34,58 +30,21 @@ from grader.judging.outcomes import has_to_hold_first
 from grader.judging.scoring import is_decided
 
 
-class CheckOutcome(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
-    """How one check ended; `name` is its id after that of the exercise, `visible::test_…`."""
-
-    name: str
-    outcome: Outcome
-    duration_s: float
-    message: str = ""
-    blocked_by: str = ""
-    waits_for: str = ""
-    raised: str = ""
-    may_follow: bool = False
-    where: CodeLocation | None = None
-    picture: Picture | None = None
-
-
-class FindingOutcome(msgspec.Struct, frozen=True, array_like=True):
-    """A mistake that was recognised: the ids of those that it may be."""
-
-    candidates: tuple[str, ...]
-    is_partial: bool
-
-
-class ExerciseOutcome(msgspec.Struct, frozen=True, array_like=True):
-    """How one exercise went."""
-
-    id: str
-    checks: tuple[CheckOutcome, ...]
-    findings: tuple[FindingOutcome, ...] = ()
-    defined: CodeLocation | None = None
-    judged_with: tuple[str, ...] = ()
-    to_judge_with: tuple[str, ...] = ()
-    uses: tuple[str, ...] = ()
-
-
 class AssignmentOutcome(msgspec.Struct, frozen=True, array_like=True):
     """How one assignment went.
 
     Args:
         is_decided: whether each check was judged.
         is_handed_in: whether anything was handed in for it.
+        isolation: the layers around the student's code.
+        part: its result, without what the course says of it: titles, weights, points, sentences on
+            known mistakes; of nothing no exercises.
     """
 
-    id: str
     is_decided: bool
     is_handed_in: bool
-    read_from: str
     isolation: tuple[str, ...]
-    exercises: tuple[ExerciseOutcome, ...] = ()
-    notes: tuple[str, ...] = ()
-    defects: tuple[str, ...] = ()
-    file_failures: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
+    part: AssignmentResult
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -121,44 +80,41 @@ def outcomes_of(result: Result) -> dict[str, AssignmentOutcome]:
 
 def _outcome(part: AssignmentResult, result: Result) -> AssignmentOutcome:
     is_there = bool(part.read_from) or not is_decided(part)
-    others = {
-        "is_decided": is_decided(part),
-        "is_handed_in": is_there,
-        "isolation": result.isolation,
-        "exercises": tuple(map(_exercise, part.exercises)) if is_there else (),
-    }
-    return AssignmentOutcome(**_shared(part, AssignmentOutcome) | others)
+    exercises = tuple(map(_wordless, part.exercises)) if is_there else ()
+    part = replace(part, max_score=0, exercises=exercises, submitted_at=None)
+    return AssignmentOutcome(is_decided(part) or not is_there, is_there, result.isolation, part)
 
 
-def _shared(record: msgspec.Struct, kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """The fields of a record that another kind of record has as well."""
-    names = (name for name in kind.__struct_fields__ if hasattr(record, name))
-    return {name: getattr(record, name) for name in names}
-
-
-def _exercise(one: ExerciseResult) -> ExerciseOutcome:
-    findings = (
-        FindingOutcome(tuple(m.id for m in f.candidates), f.is_partial) for f in one.findings
+def _wordless(one: ExerciseResult) -> ExerciseResult:
+    findings = tuple(
+        replace(found, candidates=tuple(Mistake(m.id, "", "") for m in found.candidates))
+        for found in one.findings
     )
-    others = {"checks": tuple(map(_check, one.checks)), "findings": tuple(findings)}
-    return ExerciseOutcome(**_shared(one, ExerciseOutcome) | others)
-
-
-def _check(one: CheckResult) -> CheckOutcome:
-    message = "" if one.blocked_by or one.message == one.title else one.message
-    others = {"name": one.id.partition("::")[2], "message": message}
-    return CheckOutcome(**_shared(one, CheckOutcome) | others)
+    checks = tuple(
+        replace(
+            check,
+            title="",
+            weight=0,
+            is_conduct=False,
+            message="" if check.blocked_by or check.message == check.title else check.message,
+            reason=None,
+            broke_off=False,
+        )
+        for check in one.checks
+    )
+    return replace(one, max_score=0, findings=findings, checks=checks)
 
 
 def not_handed_in(assignment: str) -> AssignmentOutcome:
     """The outcome of nothing."""
-    return AssignmentOutcome(assignment, True, False, "", ())
+    return AssignmentOutcome(True, False, (), AssignmentResult(assignment, "", None, 0))
 
 
 def failed(assignment: str, reason: str) -> AssignmentOutcome:
     """The outcome where the grader itself failed, or work cannot be read."""
     note = _("The grader itself failed: {reason}").format(reason=reason)
-    return AssignmentOutcome(assignment, False, True, "", (), notes=(note,))
+    part = AssignmentResult(assignment, "", None, 0, notes=(note,))
+    return AssignmentOutcome(False, True, (), part)
 
 
 # To a result.
@@ -220,81 +176,39 @@ class Words:
 
     def result(self, outcome: AssignmentOutcome) -> AssignmentResult:
         """An assignment's result, without scores."""
-        assignment, words = self.course.by_id[outcome.id], self.declared[outcome.id]
-        known = {one.id: one for one in outcome.exercises}
+        part = outcome.part
+        assignment, words = self.course.by_id[part.id], self.declared[part.id]
+        known = {one.id: one for one in part.exercises}
         is_known = bool(known) or not outcome.is_handed_in  # else nobody can say what was
         exercises = tuple(
-            self._exercise(known[e.id], e.points, words)
-            if e.id in known
-            else ExerciseResult(e.id, None, e.points)
+            _worded(known.get(e.id) or ExerciseResult(e.id, None, 0), e.points, words)
             for e in (assignment.exercises if is_known else ())
         )
-        return AssignmentResult(
-            id=outcome.id,
-            read_from=outcome.read_from,
-            score=None,
-            max_score=assignment.max_score,
-            exercises=exercises,
-            notes=outcome.notes,
-            defects=outcome.defects,
-            file_failures=outcome.file_failures,
-            ignored=outcome.ignored,
-        )
+        return replace(part, max_score=assignment.max_score, exercises=exercises)
 
-    def _exercise(self, one: ExerciseOutcome, points: float, words: Declared) -> ExerciseResult:
-        checks = words.checks
-        return ExerciseResult(
-            id=one.id,
-            score=None,
-            max_score=points,
-            checks=tuple([_worded(f"{one.id}::{c.name}", c, checks) for c in one.checks]),
-            findings=tuple(
-                Finding(
-                    tuple(words.mistakes.get(m) or Mistake(m, m, "") for m in f.candidates),
-                    f.is_partial,
-                )
-                for f in one.findings
+
+def _worded(one: ExerciseResult, points: float, words: Declared) -> ExerciseResult:
+    checks = tuple([_worded_check(check, words.checks) for check in one.checks])
+    findings = tuple(
+        replace(
+            found,
+            candidates=tuple(
+                words.mistakes.get(m.id) or Mistake(m.id, m.id, "") for m in found.candidates
             ),
-            defined=one.defined,
-            judged_with=one.judged_with,
-            to_judge_with=one.to_judge_with,
-            uses=one.uses,
         )
-
-
-def _worded(
-    id_: str, one: CheckOutcome, checks: Mapping[str, tuple[int, bool, str]]
-) -> CheckResult:
-    weight, is_conduct, title = checks.get(id_) or _unknown(one.name)
-    is_visible = one.name[0] == "v"
-    visibility = Visibility.VISIBLE if is_visible else Visibility.HIDDEN
-    if one.outcome is Outcome.PASSED:
-        seconds = one.duration_s
-        return CheckResult(
-            id_, title, visibility, weight, one.outcome, "", seconds, is_conduct=is_conduct
-        )
-    message = one.message
-    if one.blocked_by:
-        other = checks.get(one.blocked_by) or _unknown(one.blocked_by)
-        message = has_to_hold_first(other[2])
-    elif not message and one.outcome is Outcome.FAILED:
-        message = title
-    return CheckResult(
-        id=id_,
-        title=title,
-        visibility=visibility,
-        weight=weight,
-        outcome=one.outcome,
-        message=message,
-        duration_s=one.duration_s,
-        picture=one.picture,
-        where=one.where,
-        waits_for=one.waits_for,
-        raised=one.raised,
-        may_follow=one.may_follow,
-        is_conduct=is_conduct,
-        blocked_by=one.blocked_by,
+        for found in one.findings
     )
+    return replace(one, max_score=points, checks=checks, findings=findings)
+
+
+def _worded_check(check: CheckResult, checks: Mapping[str, tuple[int, bool, str]]) -> CheckResult:
+    weight, is_conduct, title = checks.get(check.id) or _unknown(check.id)
+    message = check.message
+    if check.blocked_by:
+        message = has_to_hold_first((checks.get(check.blocked_by) or _unknown(check.blocked_by))[2])
+    elif not message and check.outcome is Outcome.FAILED:
+        message = title
+    return replace(check, title=title, weight=weight, is_conduct=is_conduct, message=message)
 
 
 def _unknown(name: str) -> tuple[int, bool, str]:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from grader.classes.run_settings import RunSettings
+from grader.classes.store import RunSettings
 from grader.classes.workers import new_worker
 from grader.core.processes import begin, block_ctrl_c
 from grader.core.records import Result

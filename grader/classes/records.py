@@ -151,11 +151,6 @@ def _published_in(place: Path) -> tuple[Path | None, str]:
     return None, ""
 
 
-def results_of(records: Records, students: Iterable[str]) -> list[Result]:
-    """The results of some students."""
-    return [records.result(student) for student in students]
-
-
 def read_two(one: Records, other: Records, student: str) -> tuple[Result, Result]:
     """Two records of a student, without the assignments that are the same in both.
 

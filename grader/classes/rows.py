@@ -1,10 +1,11 @@
 """A student's result in one line, and the class in numbers: `scores.csv` and `summary.json`."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from statistics import mean, median
 from typing import NotRequired, TypedDict
@@ -325,55 +326,45 @@ def scores_csv(
     def cell(score: Points | None, *, is_open: bool) -> object:
         return score if score is not None else UNDECIDED if is_open else ""
 
-    def part(row: Row, scores: Mapping[str, Points | None], id_: str) -> object:
+    def part(id_: str, row: Row) -> object:
+        scores: Mapping[str, Points | None] = row.exercises if "/" in id_ else row.assignments
         is_open = bool({id_, id_.partition("/")[0]} & {*row.open_})
         return EXEMPT if id_ in row.exempt else cell(scores.get(id_), is_open=is_open)
 
-    def due_cell(row: Row, one: Course) -> object:
-        return cell(row.of(one), is_open=bool(one.by_id.keys() & {*row.open_}))
-
-    known = [name for name in KNOWN if any(getattr(one, name) for one in roster.values())]
-    partly = [] if due is None or due.assignments == course.assignments else [due]
     rows = [*rows]
-    has_decisions = any(row.decided for row in rows)
-    has_attempts, has_sources = any(row.attempts for row in rows), any(r.time_sources for r in rows)
     ids = [id_ for a in course.assignments for id_ in (*(e.id for e in a.exercises), a.id)]
-    lines: list[Sequence[object]] = [
-        ["student", "score", "max_score", *ids, "days_late", "off"]
-        + ["due_score", "due_max_score"] * len(partly)
-        + ["automatic", "decided"] * has_decisions
-        + ["attempts"] * has_attempts
-        + ["handed_in"] * has_sources
-        + [*known, "graded"]
-    ]
-    for row in rows:
-        scores = {**row.exercises, **row.assignments}
-        enrolled = roster.get(row.student, Enrolled(row.student))
-        lines.append(
-            [
-                *(row.student, cell(row.score, is_open=row.undecided), row.max_score),
-                *(part(row, scores, id_) for id_ in ids),
-                *(row.days_late, cell(row.off, is_open=row.undecided)),
-                *(e for one in partly for e in (due_cell(row, one), row.most(one))),
-                *_decided(row) * has_decisions,
-                *("; ".join(f"{id_} {said}" for id_, said in row.attempts.items()),) * has_attempts,
-                *(_handed_in(row),) * has_sources,
-                *(getattr(enrolled, name) for name in known),
-                "earlier" if row.student in covers.earlier else "now",
-            ]
+    columns: dict[str, Callable[[Row], object]] = {
+        "student": lambda row: row.student,
+        "score": lambda row: cell(row.score, is_open=row.undecided),
+        "max_score": lambda row: row.max_score,
+        **{id_: partial(part, id_) for id_ in ids},
+        "days_late": lambda row: row.days_late,
+        "off": lambda row: cell(row.off, is_open=row.undecided),
+    }
+    if due is not None and due.assignments != course.assignments:
+        are_due = due.by_id.keys()
+        columns["due_score"] = lambda row: cell(row.of(due), is_open=bool(are_due & {*row.open_}))
+        columns["due_max_score"] = lambda row: row.most(due)
+    if any(row.decided for row in rows):
+        columns["automatic"] = lambda row: cell(
+            row.automatic if row.decided else None, is_open=False
         )
-    return table(lines)
+        columns["decided"] = lambda row: "; ".join(row.decided)
+    if any(row.attempts for row in rows):
+        columns["attempts"] = lambda row: _listed(row.attempts)
+    if any(row.time_sources for row in rows):
+        columns["handed_in"] = lambda row: _listed(
+            {id_: f"{row.submitted_at[id_]} by {by}" for id_, by in row.time_sources.items()}
+        )
+    for name in KNOWN:
+        if any(getattr(one, name) for one in roster.values()):
+            columns[name] = lambda row, name=name: getattr(  # type: ignore[misc]
+                roster.get(row.student, Enrolled(row.student)), name
+            )
+    columns["graded"] = lambda row: "earlier" if row.student in covers.earlier else "now"
+    return table([[*columns], *([value(row) for value in columns.values()] for row in rows)])
 
 
-def _decided(row: Row) -> tuple[object, ...]:
-    """The score without decisions, and what they were about; blank where there are none."""
-    if not row.decided:
-        return "", ""
-    return "" if row.automatic is None else row.automatic, "; ".join(row.decided)
-
-
-def _handed_in(row: Row) -> str:
-    """When each assignment was handed in, and by what that is known."""
-    return "; ".join(
-        f"{id_} {row.submitted_at[id_]} by {source}" for id_, source in row.time_sources.items()
-    )
+def _listed(words: Mapping[str, str]) -> str:
+    """Words on assignments, side by side."""
+    return "; ".join(f"{id_} {said}" for id_, said in words.items())

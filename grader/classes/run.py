@@ -14,15 +14,14 @@ from pathlib import Path
 from secrets import randbits
 from typing import Protocol
 
-from grader.classes.arrive import Arrival, Conditions, Reader, changed_conditions
+from grader.classes.arrive import Arrival, Reader, changed_conditions
+from grader.classes.deciding import Policy
 from grader.classes.decisions import NONE, Decisions, Personal
 from grader.classes.outcomes import AssignmentOutcome, Words, failed, not_handed_in, outcomes_of
-from grader.classes.policies import Policy
 from grader.classes.records import Files, Records, feedback_path, record_path
 from grader.classes.rows import ClassResult, Coverage, Row, row_of, write_class
-from grader.classes.run_settings import RunSettings
 from grader.classes.score import HandedIn, Scorer, StudentInputs
-from grader.classes.store import RunOptions, Standing, Store, Use, Uses
+from grader.classes.store import RunOptions, RunSettings, Standing, Store, Use, Uses
 from grader.classes.workers import new_worker
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
@@ -113,7 +112,7 @@ class ClassRun:
         """
         self.require_solutions()
         with Store.to_write(self.out, force=self.force) as store:
-            return _Run.begun(self, store).carried_out(grade, watcher)
+            return _Run(self, store).carried_out(grade, watcher)
 
     def personal(self, student: str) -> Personal:
         """What was decided about a student."""
@@ -134,64 +133,36 @@ class ClassRun:
             raise CourseError(*problems)
 
 
-@dataclass(slots=True)
 class _Run:
-    """A class run with its store open.
+    """A class run with its store open, which remembers it: a killed one draws the same inputs again.
 
     Args:
         wanted: what was asked for.
         store: of the output folder.
-        settings: what workers have to agree on.
-        course: with the assignments that results have.
-        graded: the ids of those that are graded now.
-        conditions: what decides outcomes, besides files.
-        before: how the class was graded last.
-        earlier_uses: what everybody handed in, as of the run before.
-        standings: what everybody had in it.
-        arrivals: what arrived now.
-        words: what the course says of outcomes.
     """
 
-    wanted: ClassRun
-    store: Store
-    settings: RunSettings
-    course: Course
-    graded: tuple[str, ...]
-    conditions: Conditions
-    before: RunOptions | None
-    earlier_uses: dict[str, dict[str, list[Use]]]
-    standings: dict[str, Standing]
-    words: Words
-    arrivals: dict[str, Arrival] = field(default_factory=dict)
-
-    @staticmethod
-    def begun(wanted: ClassRun, store: Store) -> "_Run":
-        """Begin a run, which the store remembers, so that a killed one draws the same inputs."""
-        course, before = wanted.course, store.options()
-        seed = wanted.seed or (before.seed if before else str(randbits(64)))
-        graded = wanted.assignments or tuple(course.by_id)
-        known = (*graded, *(before.assignments if before else ()))
+    def __init__(self, wanted: ClassRun, store: Store) -> None:
+        course = wanted.course
+        self.wanted, self.store = wanted, store
+        self.before = store.options()  # how the class was graded last
+        self.earlier_uses, self.standings = store.uses(), store.standings()
+        self.arrivals: dict[str, Arrival] = {}
+        seed = wanted.seed or (self.before.seed if self.before else str(randbits(64)))
+        self.settings = RunSettings(course.root, course.hash, seed, wanted.isolation, current())
+        self.graded = wanted.assignments or tuple(course.by_id)
+        known = (*self.graded, *(self.before.assignments if self.before else ()))
         covered = tuple(id_ for id_ in course.by_id if id_ in known)
+        self.course = course.only(covered)  # with the assignments that results have
         used = {**versions(), "grader": grader_hash()}
         shared = {**used, "seed": seed, "isolation": wanted.isolation, "language": current()}
         named = {WORDS.get(what, f"the {what}"): value for what, value in shared.items()}
         parts = outcome_parts(course)
-        conditions = {id_: {**parts[id_], **named} for id_ in covered}
-        run = _Run(
-            wanted,
-            store,
-            RunSettings(course.root, course.hash, seed, wanted.isolation, current()),
-            course.only(covered),
-            graded,
-            conditions,
-            before,
-            store.uses(),
-            store.standings(),
-            Words.of(course, covered),  # before anybody is graded by checks that do not load
-        )
+        self.conditions = {id_: {**parts[id_], **named} for id_ in covered}
+        self.words = Words.of(
+            course, covered
+        )  # before anybody is graded by checks that do not load
         with store.transaction():
-            store.set_options(run.options)
-        return run
+            store.set_options(self.options)
 
     @property
     def options(self) -> RunOptions:
@@ -367,7 +338,7 @@ class _Run:
         return {**{id_: earlier[id_] for id_ in kept}, **arrival.uses}
 
     def _inputs(self, student: str, everybody: Mapping[str, Uses]) -> StudentInputs:
-        members = self.wanted.decisions.members(student)
+        members = self.wanted.decisions.members(self.wanted.course, student)
         names = {name for group in members.values() for name in group} - {student}
         earlier = self.wanted.never_lower
         arrival, standing = self.arrivals.get(student), self.standings.get(student)

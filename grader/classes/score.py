@@ -11,10 +11,9 @@ from decimal import Decimal
 
 from msgspec.structs import replace
 
-from grader.classes.deciding import Deciding, decided
+from grader.classes.deciding import Deciding, Policy, counting, decided
 from grader.classes.decisions import NO_DECISIONS, Personal
 from grader.classes.outcomes import Words, unpacked
-from grader.classes.policies import Policy, counting
 from grader.classes.store import Use, Uses
 from grader.core.kit import versions
 from grader.core.language import _

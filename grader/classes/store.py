@@ -17,9 +17,10 @@ from grader.classes.outcomes import AssignmentOutcome, packed
 from grader.core.errors import UsageError
 from grader.core.files import writing
 from grader.core.kit import KIT_NAME
+from grader.core.language import DEFAULT_LANGUAGE
 from grader.intake.folders import JOURNAL, STORE
 
-FORMAT = f"{KIT_NAME}/class/1"
+FORMAT = f"{KIT_NAME}/class/2"
 ANONYMOUS = "--anonymous"
 """Stands among a run's options where it has numbers in place of names."""
 KEPT_RUNS = 20
@@ -271,7 +272,10 @@ class Store:
         Args:
             outcomes: by their keys. One that is decided is never replaced by one that is not.
         """
-        rows = [(k, o.id, o.is_decided, self._runs, packed(o)) for k, o in outcomes.items()]
+        rows = [
+            (key, one.part.id, one.is_decided, self._runs, packed(one))
+            for key, one in outcomes.items()
+        ]
         with self.transaction():
             self._connection.executemany(
                 "INSERT INTO outcome VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
@@ -409,3 +413,14 @@ def _said(folder: Path) -> Iterator[None]:
                 "a drive of this computer if it is a network drive; what is graded is kept."
             )
         raise UsageError(sentence) from error
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """The course as the run began with it, the hidden inputs' seed, and "sealed" or "process"."""
+
+    root: Path
+    course_hash: str
+    seed: str
+    isolation: str
+    language: str = DEFAULT_LANGUAGE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from grader.classes.run_settings import RunSettings
+from grader.classes.store import RunSettings
 from grader.core.errors import CourseError, GraderError
 from grader.core.language import use
 from grader.core.records import Result

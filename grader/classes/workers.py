@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from grader.classes.run_settings import RunSettings
+from grader.classes.store import RunSettings
 from grader.course.course import load_course
 from grader.sessions.launchers import Launcher, default_launcher
 

@@ -100,8 +100,8 @@ def check(
         from grader.cli.render import print_as_graded, print_check, print_decided, print_protection
         from grader.cli.view import View, console
         from grader.judging.results import to_json
-        from grader.judging.shown_views import shown_solved
         from grader.judging.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
+        from grader.judging.views import shown_solved
 
     # The copy's own work is what `grader status` reports.
     is_own = submission is None and not as_graded

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from grader.classes.deciding import NOT_RUN
-from grader.classes.records import FORMER, REPORTS, SUMMARY, open_records, results_of
+from grader.classes.records import FORMER, REPORTS, SUMMARY, open_records
 from grader.classes.rows import ClassResult, Row
 from grader.classes.run import NEW_ASSIGNMENT
 from grader.cli.view import table
@@ -236,7 +236,7 @@ def _older_reports(result: ClassResult, out: Path, reports: Sequence[str]) -> It
 
 def row_results(out: Path, rows: Sequence[Row]) -> list[Result]:
     """The full results of some students, from what is written."""
-    return results_of(open_records(out), [row.student for row in rows])
+    return [*map(open_records(out).result, (row.student for row in rows))]
 
 
 def undecided_lines(out: Path, undecided: Sequence[Row], intake: IntakeResult) -> list[str]:

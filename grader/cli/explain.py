@@ -9,9 +9,8 @@ from rich.markup import escape
 from rich.text import Text
 
 from grader.classes import explain as classes
-from grader.classes.explain import Explained
+from grader.classes.explain import Explained, State, read_requests, states
 from grader.classes.records import open_records
-from grader.classes.regrade_requests import State, read_requests, states
 from grader.classes.rows import attempts_words
 from grader.cli.render import exercise_lines, exercise_sign
 from grader.cli.shared import (

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from grader.classes.decisions_file import class_decisions
-from grader.classes.policies import Policy
+from grader.classes.deciding import Policy
+from grader.classes.decisions import class_decisions
 from grader.classes.process_pool import grade_locally
 from grader.classes.records import (
     REPORTS,

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -18,7 +19,7 @@ from grader.cli.progress import counted
 from grader.cli.shared import ExitCode, current_course, targets_argument
 from grader.cli.view import console
 from grader.course.course import CHECKS, MANIFEST, SOLUTIONS, Course
-from grader.progress.file_watch import LOOK_SECONDS, now_and_changed
+from grader.progress.file_watch import LOOK_SECONDS, polled
 
 if TYPE_CHECKING:
     from grader.authoring.check_proofs import Report, Row
@@ -110,7 +111,9 @@ def _prove_at_each_save(
     command = [sys.executable, "-m", "grader.cli", "validate", *given]
     screen = console()
     with suppress(KeyboardInterrupt):
-        for _ in now_and_changed(partial(_written, course.root), LOOK_SECONDS):
+        for _ in polled(
+            partial(_written, course.root), partial(time.sleep, LOOK_SECONDS), at_once=True
+        ):
             screen.rule(style="dim")
             subprocess.run(command, cwd=course.root, check=False)
             screen.print("Waiting for a save; Ctrl-C ends it.", style="dim")

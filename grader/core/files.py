@@ -1,17 +1,14 @@
 """Files as they are written, whole or not at all; and tables as spreadsheets read them."""
 
-import ast
 import csv
 import errno
 import hashlib
 import io
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from grader.core.errors import UsageError
@@ -142,23 +139,6 @@ def file_name(student: str) -> str:
 def is_shortened(name: str) -> bool:
     """Whether a file's name may be the shortened one of a student."""
     return SHORTENED.fullmatch(name[-17:]) is not None
-
-
-def without_comments(path: Path) -> bytes:
-    """What a file says to Python or to a reader of TOML; all of it where it is neither."""
-    return _without_comments(path.suffix, path.read_bytes())
-
-
-@cache
-def _without_comments(suffix: str, data: bytes) -> bytes:
-    try:
-        if suffix == ".py":
-            return ast.dump(ast.parse(data)).encode("utf-8", "backslashreplace")
-        if suffix == ".toml":
-            return repr(tomllib.loads(data.decode())).encode("utf-8", "backslashreplace")
-    except (SyntaxError, ValueError, RecursionError):
-        pass
-    return data
 
 
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?|.?")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from itertools import product
 
+from grader.core.language import _, listed
 from grader.core.records import Axis, Number, Rows
 
 
@@ -66,3 +67,15 @@ class ViewResult:
     def setting(self, state: int) -> tuple[Number, ...]:
         """What each slider is set to in a state, by the state's number."""
         return [*product(*(slider.values for slider in self.sliders))][state]
+
+    def setting_words(self, state: int) -> str:
+        """What can be moved, and where it is, like “p = 0.5”."""
+        pairs = zip(self.sliders, self.setting(state), strict=True)
+        return listed(f"{slider.name} = {value}" for slider, value in pairs)
+
+    @property
+    def look_words(self) -> str:
+        """What to look for; of work that is not solved, what holds once it is."""
+        if self.is_solved:
+            return self.look
+        return _("Once it is solved: {look}").format(look=self.look)

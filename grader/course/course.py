@@ -5,41 +5,43 @@ import hashlib
 import os
 import re
 import tomllib
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Annotated, Any
 
+from grader.core.encodings import is_encoding
 from grader.core.errors import CourseError, UsageError
-from grader.core.files import without_comments
 from grader.core.kept import kept
 from grader.core.language import (
     COURSE,
+    DEFAULT_LANGUAGE,
     _,
     current,
+    kept_in,
     languages,
     listed,
     paragraph,
     translate,
 )
 from grader.core.records import added
-from grader.course.imports import faulty_imports, unknown_assignments
+from grader.course.contents import without_comments
 from grader.course.settings import (
     ENCODINGS,
+    About,
+    AssignmentEntry,
     LedgerSettings,
+    RoleWord,
     RoleWords,
-    encodings_of,
-    languages_of,
-    ledger_of,
-    roles_of,
 )
-from grader.course.toml_table import Table, read_toml
+from grader.course.toml_table import Name, Seconds, TomlFile, did_you_mean, needed, whole
 from grader.sandbox.limits import libraries_in
 
 MANIFEST = "course.toml"
-ASSIGNMENT_ID = r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)"
 COURSE_VARIABLE = "GRADER_COURSE"
 TRANSLATIONS = "translations"
 WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
@@ -72,13 +74,13 @@ class Limits:
             installed.
     """
 
-    load_seconds: float = 10.0
-    request_seconds: float = 5.0
-    submission_seconds: float = 120.0
-    memory_mib: int = 1024
-    output_kib: int = 64
-    file_mib: int = 16
-    check_seconds: float = 60.0
+    load_seconds: Seconds = 10.0
+    request_seconds: Seconds = 5.0
+    submission_seconds: Seconds = 120.0
+    memory_mib: Annotated[int, whole(64)] = 1024
+    output_kib: Annotated[int, whole(1)] = 64
+    file_mib: Annotated[int, whole(1)] = 16
+    check_seconds: Seconds = 60.0
     packages: tuple[str, ...] = ()
 
 
@@ -91,8 +93,8 @@ class LateRule:
         percent_per_day: taken off an assignment's score for each day begun.
     """
 
-    grace_minutes: int = 0
-    percent_per_day: int = 0
+    grace_minutes: Annotated[int, whole(0)] = 0
+    percent_per_day: Annotated[int, whole(0, 100)] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,20 +375,24 @@ class Course:
         sentence = _("There is no assignment {target!r}.").format(target=target)
         raise UsageError(paragraph((sentence, self._nearest(target))))
 
+    @cached_property
+    def _meanings(self) -> Mapping[str, dict[str, tuple[Exercise, ...]]]:
+        """What each name may mean: an exercise, or those of an assignment, by the id of either."""
+        found: dict[str, dict[str, tuple[Exercise, ...]]] = defaultdict(dict)
+        for exercise in self.exercises.values():
+            folders = _names_of(self.by_id[exercise.assignment])
+            for name in (exercise.name, *(f"{folder}/{exercise.name}" for folder in folders)):
+                found[name][exercise.id] = (exercise,)
+        for assignment in self.assignments:
+            for name in _names_of(assignment):
+                # An exercise comes first where its own assignment has its name, too.
+                if f"{assignment.id}/{name}" not in found[name]:
+                    found[name][assignment.id] = assignment.exercises
+        return found
+
     def _named(self, target: str) -> tuple[Exercise, ...]:
         target = self._named_by_path(target.strip("/"))
-        first, _slash, name = target.rpartition("/")
-        found: dict[str, tuple[Exercise, ...]] = {
-            exercise.id: (exercise,)
-            for exercise in self.exercises.values()
-            if exercise.name == name and first in ("", *_names_of(self.by_id[exercise.assignment]))
-        }
-        with_it = {self.exercises[id_].assignment for id_ in found}
-        found |= {
-            a.id: a.exercises
-            for a in self.assignments
-            if target in _names_of(a) and a.id not in with_it
-        }
+        found = self._meanings.get(target, {})
         if not found:
             sentence = _("There is no assignment or exercise {target!r}.").format(target=target)
             raise UsageError(paragraph((sentence, self._nearest(target))))
@@ -404,28 +410,21 @@ class Course:
         return folders[-1] if is_path and folders else target
 
     def _nearest(self, target: str) -> str:
-        names = [*self.by_id, *(a.module for a in self.assignments), *self.exercises]
-        lowered = {name.lower(): [name] for name in names}
-        for exercise in self.exercises.values():
-            lowered[exercise.name.lower()] = self._ways_to_name(exercise.name)
+        short = [*(a.module for a in self.assignments), *(e.name for e in self.exercises.values())]
+        lowered = {name.lower(): name for name in (*self.by_id, *self.exercises, *short)}
         close = difflib.get_close_matches(target.lower(), lowered, n=3, cutoff=0.5)
         if not close:
             return _("The assignments are: {ids}.").format(ids=listed(self.by_id))
-        meant = dict.fromkeys(way for name in close for way in lowered[name])
+        found = ((lowered[name], self._meanings[lowered[name]]) for name in close)
+        meant = dict.fromkeys(
+            way for name, ids in found for way in ([name] if len(ids) == 1 else ids)
+        )
         return _("Did you mean {names}?").format(names=_(" or ").join(meant))
 
     def name_of(self, exercise: Exercise) -> str:
         """An exercise's name where it names nothing else, else its id."""
-        is_unique = exercise.name in self._ways_to_name(exercise.name)
+        is_unique = len(self._meanings[exercise.name]) == 1
         return exercise.name if is_unique else exercise.id
-
-    def _ways_to_name(self, name: str) -> list[str]:
-        """An exercise's name; where several have it, or another assignment, their ids."""
-        having = [exercise for exercise in self.exercises.values() if exercise.name == name]
-        within = {exercise.assignment for exercise in having}
-        others = [a for a in self.assignments if name in _names_of(a) and a.id not in within]
-        is_unique = len(having) == 1 and not others
-        return [name] if is_unique else [exercise.id for exercise in having]
 
 
 @cache
@@ -451,6 +450,13 @@ def _names_of(assignment: Assignment) -> tuple[str, ...]:
     """What an assignment may be called: `04_long_lists`, `long_lists`, `04` or `4`."""
     number = assignment.id[:2]
     return assignment.id, assignment.module, number, str(int(number))
+
+
+def no_exercise(assignment: Assignment, name: str) -> str:
+    """That an assignment has no exercise of a short name, for a file beside it; "" where it has."""
+    names = [exercise.name for exercise in assignment.exercises]
+    allowed = f"{did_you_mean(name, names)}allowed: {', '.join(names)}"
+    return "" if name in names else f"found the exercise {name!r}; {allowed}"
 
 
 def decides_scores(path: Path) -> bool:
@@ -480,81 +486,96 @@ def find_course(start: Path) -> Path:
     raise UsageError(paragraph((looked, todo)))
 
 
+ENTRIES = needed("at least one [[assignments]] table", min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The whole of `course.toml`."""
+
+    course: About
+    assignments: Annotated[tuple[AssignmentEntry, ...], ENTRIES]
+    limits: Limits = Limits()
+    late: LateRule = LateRule()
+    ledger: LedgerSettings | None = None
+    roles: dict[Name, tuple[RoleWord, ...]] = field(default_factory=dict)
+
+
 def load_course(root: Path) -> Course:
     """Read a course's manifest.
 
     Raises:
         CourseError: with every problem found, each with its key path.
     """
-    problems: list[str] = []
-    table = read_toml(root / MANIFEST, problems)
-    course = _course(root, table)
-    problems += faulty_imports({a.id: a.imports for a in course.assignments}, MANIFEST)
-    compared = {a.id: a.compares for a in course.assignments}
-    problems += unknown_assignments(compared, MANIFEST, "compares")
-    table.forbid_unknown_keys()
-    if problems:
-        raise CourseError(*problems)
+    file = TomlFile(root / MANIFEST)
+    manifest = file.read(Manifest)
+    about = manifest.course
+    everything = tuple(map(_assignment, manifest.assignments))
+    left_out = tuple(a.id for a in everything if a.optional and not about.optional)
+    translated = about.languages
+    if translated is None:
+        translated = kept_in(root / TRANSLATIONS)
+    said = {name: value for name, value in vars(about).items() if name != "optional"} | {
+        "points": None if about.points is None else added([about.points]),
+        "languages": tuple(c for c in dict.fromkeys(translated) if c != DEFAULT_LANGUAGE),
+    }
+    course = Course(
+        **said,
+        root=root,
+        limits=manifest.limits,
+        late=manifest.late,
+        assignments=tuple(a for a in everything if a.id not in left_out),
+        ledger=manifest.ledger,
+        roles=tuple(manifest.roles.items()),
+        left_out=left_out,
+    )
+    _forbid_duplicates(file, everything)
+    for key_path, sentence in (*_faulty_words(course), *_faulty_references(course)):
+        file.note(key_path, sentence)
+    file.finish()
     return course
 
 
-def _course(root: Path, table: Table) -> Course:
-    about = table.table("course")
-    limits, late = (table.table(name, required=False) for name in ("limits", "late"))
-    defaults = Limits()
-    translated = languages_of(about, root / TRANSLATIONS)
-    given = [_assignment(entry) for entry in table.tables("assignments")]
-    with_optional = about.flag("optional", default=True)
-    left_out = [] if with_optional else [one.id for one in given if one.optional]
-    assignments = tuple(one for one in given if one.id not in left_out)
-    table.forbid_duplicates("assignments", "id", [a.id for a in given])
-    if len({a.id for a in given}) == len(given):
-        table.forbid_duplicates("assignments", "module", [a.module for a in given])
-        table.forbid_duplicates("assignments", "number", [a.id[:2] for a in given])
-    return Course(
-        root=root,
-        title=about.text("title"),
-        prefer=about.choice("prefer", ("py", "ipynb"), default="py"),
-        limits=Limits(
-            load_seconds=limits.positive("load_seconds", defaults.load_seconds),
-            request_seconds=limits.positive("request_seconds", defaults.request_seconds),
-            submission_seconds=limits.positive("submission_seconds", defaults.submission_seconds),
-            check_seconds=limits.positive("check_seconds", defaults.check_seconds),
-            memory_mib=limits.whole("memory_mib", default=defaults.memory_mib, least=64),
-            output_kib=limits.whole("output_kib", default=defaults.output_kib, least=1),
-            file_mib=limits.whole("file_mib", default=defaults.file_mib, least=1),
-            packages=limits.texts("packages"),
-        ),
-        late=LateRule(
-            grace_minutes=late.whole("grace_minutes", default=0, least=0),
-            percent_per_day=late.whole("percent_per_day", default=0, least=0, most=100),
-        ),
-        assignments=assignments,
-        points=about.points("points") if "points" in about.content else None,
-        language=about.choice("language", languages(translated), default=""),
-        languages=translated,
-        about=about.optional_text("about"),
-        notes=about.texts("notes"),
-        guide=about.optional_text("guide"),
-        agents_file=about.flag("agents_file", default=True),
-        ledger=ledger_of(table),
-        roles=roles_of(table),
-        left_out=tuple(left_out),
-        encodings=encodings_of(about),
-    )
+def _assignment(entry: AssignmentEntry) -> Assignment:
+    id_, worth = entry.id, entry.exercises.items()
+    exercises = tuple(Exercise(id_, name, added([points])) for name, points in worth)
+    others = entry.imports, entry.compares, entry.lends, entry.due, entry.optional
+    return Assignment(id_, entry.title, exercises, *others)
 
 
-def _assignment(entry: Table) -> Assignment:
-    id_ = entry.text("id", pattern=ASSIGNMENT_ID, like="01_first_steps")
-    points = entry.table("exercises")
-    exercises = tuple(Exercise(id_, n, points.points(n)) for n in points.identifiers())
-    return Assignment(
-        id=id_,
-        exercises=exercises,
-        title=entry.text("title"),
-        imports=entry.texts("imports"),
-        compares=entry.texts("compares"),
-        lends=entry.code("lends", [exercise.name for exercise in exercises]),
-        due=entry.moment("due"),
-        optional=entry.flag("optional", default=False),
-    )
+def _forbid_duplicates(file: TomlFile, assignments: Sequence[Assignment]) -> None:
+    """Note ids that occur twice; without such, names of modules, and numbers."""
+    file.forbid_duplicates("assignments", "id", [a.id for a in assignments])
+    if len({a.id for a in assignments}) == len(assignments):
+        file.forbid_duplicates("assignments", "module", [a.module for a in assignments])
+        file.forbid_duplicates("assignments", "number", [a.id[:2] for a in assignments])
+
+
+def _faulty_words(course: Course) -> Iterator[tuple[str, str]]:
+    """Languages and encodings that there are not: where they stand, and what is needed."""
+    known = languages(course.languages)
+    if course.language and course.language not in known:
+        needed = " or ".join(map(repr, known))
+        yield "course.language", f"found {course.language!r}; {needed} is needed"
+    needed = "one of Python's text encodings that hold ASCII is needed, like 'cp1252' or 'gb18030'"
+    for number, name in enumerate(course.encodings, 1):
+        if not is_encoding(name):
+            yield f"course.encodings[{number}]", f"found {name[:80]!r}; {needed}"
+
+
+def _faulty_references(course: Course) -> Iterator[tuple[str, str]]:
+    """What names no assignment, and a loop of imports: where it stands, and in words."""
+    ids = [*course.by_id]
+    for number, assignment in enumerate(course.assignments, 1):
+        for key, names in (("imports", assignment.imports), ("compares", assignment.compares)):
+            for name in (name for name in names if name not in ids):
+                hint = f"; {did_you_mean(name, ids)}".rstrip("; ")
+                sentence = f"found {name!r}, which is no assignment's id{hint}"
+                yield f"assignments[{number}].{key}", sentence
+    try:
+        TopologicalSorter({a.id: a.imports for a in course.assignments}).prepare()
+    except CycleError as error:
+        ring = error.args[1][:0:-1]
+        first = ring.index(min(ring))
+        loop = [*ring[first:], *ring[: first + 1]]
+        yield f"assignments[{ids.index(loop[0]) + 1}].imports", f"a loop, {' -> '.join(loop)}"

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from grader.core.errors import CourseError
-from grader.course.course import SOLUTIONS, Assignment
+from grader.course.course import SOLUTIONS, Assignment, no_exercise
 from grader.course.lost_exercises import require_listed
-from grader.course.toml_table import read_toml
+from grader.course.toml_table import TomlFile
 
 LEAST = 2
 
@@ -17,15 +16,15 @@ def read_hints(assignment: Assignment, path: Path) -> dict[str, tuple[str, ...]]
         CourseError: with every problem found.
     """
     require_listed(assignment, path.with_name(f"{assignment.module}.py"))
-    problems: list[str] = []
-    table = read_toml(path, problems, f"{SOLUTIONS}/{assignment.id}/")
-    hints = {name: table.texts(name) for name in table.entries()}
-    counts = {e.name: len(hints.get(e.name, ())) for e in assignment.exercises}
-    problems += [f"{table.file}: {name}: no such exercise" for name in hints if name not in counts]
-    for name, count in counts.items():
+    file = TomlFile(path, f"{SOLUTIONS}/{assignment.id}/")
+    hints = file.read(dict[str, tuple[str, ...]])
+    for name in hints:
+        if no_exercise(assignment, name):
+            file.note(name, "no such exercise")
+    for exercise in assignment.exercises:
+        count = len(hints.get(exercise.name, ()))
         if count < LEAST:
-            found = f"{count} hint{'' if count == 1 else 's'}"
-            problems.append(f"{table.file}: {name}: found {found}; at least {LEAST} are needed")
-    if problems:
-        raise CourseError(*problems)
+            sentence = f"found {count} hint{'' if count == 1 else 's'}; at least {LEAST} are needed"
+            file.note(exercise.name, sentence)
+    file.finish()
     return hints

@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import msgspec
 
-from grader.core.errors import CourseError
 from grader.core.kept import kept
 from grader.core.records import Mistake, MistakeKind
-from grader.course.course import SOLUTIONS, Assignment, Course
+from grader.course.course import SOLUTIONS, Assignment, Course, no_exercise
 from grader.course.lost_exercises import require_listed
-from grader.course.toml_table import Table, did_you_mean, read_toml
+from grader.course.toml_table import Text, TomlFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +19,25 @@ class Misconception:
     """A wrong idea: an edit of the solution's text, and how to speak of it.
 
     Args:
-        is_alone: whether it is tried by itself only, and never together with another one.
+        id: its name, unique within the course.
+        exercise: the id of the exercise; in the file, its short name.
+        replace: what comes in the place of what is found.
+        alone: whether it is tried by itself only, and never together with another one.
     """
 
-    exercise: str
-    find: str
+    id: Text
+    symptom: Text
+    question: Text
+    kind: MistakeKind
+    exercise: Text
+    find: Text
     replace: str
-    mistake: Mistake
-    is_alone: bool = False
+    alone: bool = False
 
     @property
-    def id(self) -> str:
-        """Its name, unique within the course."""
-        return self.mistake.id
+    def mistake(self) -> Mistake:
+        """It as people read of it."""
+        return Mistake(self.id, self.symptom, self.question, self.kind)
 
 
 def all_misconceptions(course: Course) -> dict[str, tuple[Misconception, ...]]:
@@ -60,49 +65,28 @@ def read_misconceptions(course: Course, assignment: Assignment) -> tuple[Misconc
     if not path.is_file():
         return ()
     require_listed(assignment, course.paths(assignment).solution)
-    problems: list[str] = []
-    table = read_toml(path, problems, f"{SOLUTIONS}/{assignment.id}/")
+    file = TomlFile(path, f"{SOLUTIONS}/{assignment.id}/")
     text = course.paths(assignment).solution.read_text("utf-8")
-    found = []
-    for entry in table.tables("misconceptions"):
-        misconception = Misconception(
-            exercise=f"{assignment.id}/{entry.text('exercise')}",
-            find=entry.text("find"),
-            replace=entry.anything("replace"),
-            mistake=_mistake(entry),
-            is_alone=entry.flag("alone", default=False),
-        )
-        problems += _faults(entry, misconception, assignment, text)
-        found.append(misconception)
-    table.forbid_duplicates("misconceptions", "id", [misconception.id for misconception in found])
-    table.forbid_unknown_keys()
-    if problems:
-        raise CourseError(*problems)
-    return tuple(found)
+    found = file.read_tables("misconceptions", Misconception)
+    for number, misconception in enumerate(found, 1):
+        place = f"misconceptions[{number}] ({misconception.id})"
+        for sentence in _faults(misconception, assignment, text):
+            file.note(place, sentence)
+    file.forbid_duplicates("misconceptions", "id", [misconception.id for misconception in found])
+    file.finish()
+    return tuple(replace(one, exercise=f"{assignment.id}/{one.exercise}") for one in found)
 
 
-def _mistake(entry: Table) -> Mistake:
-    kind = entry.choice("kind", tuple(MistakeKind)) or MistakeKind.SLIP
-    words = entry.text("id"), entry.text("symptom"), entry.text("question")
-    return Mistake(*words, MistakeKind(kind))
-
-
-def _faults(
-    entry: Table, misconception: Misconception, assignment: Assignment, text: str
-) -> Iterator[str]:
+def _faults(misconception: Misconception, assignment: Assignment, text: str) -> Iterator[str]:
     """What is wrong with a misconception's edit of the solution's text, or with its exercise."""
-    key_path = f"{entry.file}: {entry.key_path} ({misconception.id})"
     # Also where it overlaps itself.
     count = len(re.findall(f"(?={re.escape(misconception.find)})", text))
-    if misconception.find and count != 1:
-        yield f"{key_path}: `find` matches {count} times in the solution; once is needed"
+    if count != 1:
+        yield f"`find` matches {count} times in the solution; once is needed"
     if misconception.find == misconception.replace:
-        yield f"{key_path}: `find` and `replace` are the same"
-    names = [exercise.name for exercise in assignment.exercises]
-    name = misconception.exercise.partition("/")[2]
-    if name and name not in names:
-        allowed = f"{did_you_mean(name, names)}allowed: {', '.join(names)}"
-        yield f"{key_path}: found the exercise {name!r}; {allowed}"
+        yield "`find` and `replace` are the same"
+    if sentence := no_exercise(assignment, misconception.exercise):
+        yield sentence
 
 
 def edited(text: str, *misconceptions: Misconception) -> str | None:

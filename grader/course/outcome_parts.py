@@ -4,28 +4,18 @@ Points, due dates, weights, and the words that people read are not among them. T
 and pages, for which no student code is run.
 """
 
-import ast
 import hashlib
 import json
-import tomllib
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from functools import cache
 from pathlib import Path
 
-from grader.core.files import without_comments
 from grader.core.kept import kept
 from grader.core.text import hash_of
+from grader.course.contents import deciding_outcomes, without_comments
 from grader.course.course import CHECKS, SOLUTIONS, Assignment, Course, decides_scores
-
-MARKS_OF_SCORES = ("pytest.mark.weight", "pytest.mark.conduct", "pytest.mark.guessable")
-WORDS = ("symptom", "question", "kind")
-"""What a misconception is said in, and what it leaves of the points."""
 
 _read: dict[str, dict[str, tuple[dict[str, str], str]]] = {}
 """What `_hashes` read last, by the hash of the course's bytes."""
-
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
 
 def outcome_parts(course: Course) -> dict[str, dict[str, str]]:
@@ -88,7 +78,7 @@ def _own(course: Course, assignment: Assignment) -> dict[str, str]:
     for id_ in assignment.compares:  # whose mistakes may come along
         own[f"the checks of {id_}"] = (checks / id_).rglob("*")
         own[f"solution and known mistakes of {id_}"] = (solutions / id_).rglob("*")
-    return {what: _hash_of_files(course, files, _deciding) for what, files in own.items()}
+    return {what: _hash_of_files(course, files, deciding_outcomes) for what, files in own.items()}
 
 
 def _code(folder: Path) -> Iterable[Path]:
@@ -112,41 +102,3 @@ def _hash_of_files(course: Course, files: Iterable[Path], content: Callable[[Pat
 
 def _hash(text: str) -> str:
     return hash_of(text)[:16]
-
-
-def _deciding(path: Path) -> bytes:
-    """What of a file decides outcomes: no docstring, no mark of scores, no words or kind of a misconception."""
-    return _deciding_content(path.suffix, path.read_bytes()) or without_comments(path)
-
-
-@cache
-def _deciding_content(suffix: str, data: bytes) -> bytes:
-    with suppress(SyntaxError, ValueError, RecursionError):
-        if suffix == ".py":
-            tree = ast.parse(data)
-            for node in ast.walk(tree):
-                if isinstance(node, Definition):
-                    _strip(node)
-            return ast.dump(tree).encode("utf-8", "backslashreplace")
-        if suffix == ".toml":
-            return repr(_wordless(tomllib.loads(data.decode()))).encode("utf-8", "replace")
-    return b""
-
-
-def _strip(node: Definition) -> None:
-    if ast.get_docstring(node, clean=False) is not None:
-        del node.body[0]
-    if not isinstance(node, ast.Module):
-        node.decorator_list = [mark for mark in node.decorator_list if not _scores_only(mark)]
-
-
-def _scores_only(mark: ast.expr) -> bool:
-    name = mark.func if isinstance(mark, ast.Call) else mark
-    return ast.unparse(name) in MARKS_OF_SCORES
-
-
-def _wordless(value: object) -> object:
-    """A value of a TOML file without the words of misconceptions."""
-    if isinstance(value, dict):
-        return {key: _wordless(inner) for key, inner in value.items() if key not in WORDS}
-    return [_wordless(inner) for inner in value] if isinstance(value, list) else value

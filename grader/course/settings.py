@@ -1,19 +1,20 @@
-"""What a course says of itself beyond its assignments: languages, roles, printed tensors."""
+"""`course.toml` as it is written: what its tables may hold."""
 
+import ast
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Annotated, Literal
 
-from grader.core.encodings import is_encoding
-from grader.core.language import CODE, DEFAULT_LANGUAGE, kept_in
-from grader.course.toml_table import Table
+from grader.core.language import CODE
+from grader.course.toml_table import Moment, Name, Points, Text, like, needed, whole
 
-LEDGER_FILE = r"(?:\w[\w.-]*/)*\w[\w.-]*\.json"
 ENCODINGS = ("cp1252",)
 """What files are tried in that are not in UTF-8 and do not name their encoding: western Windows'."""
 MOST_DECIMALS = 7
 """What a float32 has."""
+ASSIGNMENT_ID = r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)"
 
-
+Language = Annotated[str, like(CODE, "zh_CN")]
+RoleWord = Annotated[str, like("[a-z]+", "out")]
 RoleWords = tuple[tuple[str, tuple[str, ...]], ...]
 """By what parameters stand for, the words that say it in their names."""
 
@@ -30,62 +31,62 @@ class LedgerSettings:
         axes: the names of the axes whose positions have these labels.
     """
 
-    file: str
-    decimals: int = 4
-    source: str = ""
+    file: Annotated[str, like(r"(?:\w[\w.-]*/)*\w[\w.-]*\.json", "tests/printed_tensors.json")]
+    decimals: Annotated[int, whole(0, MOST_DECIMALS)] = 4
+    source: Text = ""
     labels: tuple[str, ...] = ()
     axes: tuple[str, ...] = ()
 
-
-def ledger_of(manifest: Table) -> LedgerSettings | None:
-    """What `[ledger]` says; None where a course has no printed tensors."""
-    table = manifest.table("ledger", required=False)
-    if not isinstance(manifest.content.get("ledger"), dict):
-        return None
-    labels, axes = table.texts("labels"), table.texts("axes")
-    if bool(labels) != bool(axes):
-        table.note("", "labels and axes belong together; found one of them")
-    return LedgerSettings(
-        file=table.text("file", pattern=LEDGER_FILE, like="tests/printed_tensors.json"),
-        decimals=table.whole("decimals", default=4, least=0, most=MOST_DECIMALS),
-        source=table.optional_text("source"),
-        labels=labels,
-        axes=axes,
-    )
+    def __post_init__(self) -> None:
+        """Raise ValueError where only one of labels and axes is there."""
+        if bool(self.labels) != bool(self.axes):
+            raise ValueError("labels and axes belong together; found one of them")
 
 
-def encodings_of(about: Table) -> tuple[str, ...]:
-    """What `encodings` says; western Windows' where it says nothing."""
-    about.known.add("encodings")
-    if "encodings" not in about.content:
-        return ENCODINGS
-    names = about.texts("encodings")
-    for number, name in enumerate(names, 1):
-        if not is_encoding(name):
-            about.note(
-                f"encodings[{number}]",
-                f"found {name[:80]!r}; one of Python's text encodings that hold ASCII is needed, "
-                "like 'cp1252', 'gb18030' or 'cp932'",
+@dataclass(frozen=True)
+class About:
+    """The table `[course]`; its fields are those of a `Course`, but for `optional`."""
+
+    title: Text
+    prefer: Literal["py", "ipynb"] = "py"
+    points: Points | None = None
+    language: str = ""
+    agents_file: bool = True
+    languages: tuple[Language, ...] | None = None
+    about: Text = ""
+    notes: tuple[str, ...] = ()
+    guide: Text = ""
+    optional: bool = True
+    encodings: tuple[str, ...] = ENCODINGS
+
+
+EXERCISES = needed("at least one exercise with its points", min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentEntry:
+    """An entry of `[[assignments]]`."""
+
+    id: Annotated[str, like(ASSIGNMENT_ID, "01_first_steps")]
+    title: Text
+    exercises: Annotated[dict[Name, Points], EXERCISES]
+    imports: tuple[str, ...] = ()
+    compares: tuple[str, ...] = ()
+    lends: str = ""
+    due: Moment | None = None
+    optional: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where it lends anything but exercises of its own."""
+        if self.lends and not self._lends_exercises():
+            raise ValueError(
+                "lends: Python code that defines exercises of this assignment is needed"
             )
-    return tuple(name for name in names if is_encoding(name))
 
-
-def roles_of(manifest: Table) -> RoleWords:
-    """What `[roles]` says."""
-    table = manifest.table("roles", required=False)
-    names = table.identifiers() if table.content else []
-    return tuple((name, table.texts(name, pattern=r"[a-z]+", like="out")) for name in names)
-
-
-def languages_of(about: Table, translations: Path) -> tuple[str, ...]:
-    """The languages that the manifest says, else those there are translations for.
-
-    Args:
-        about: the table `[course]`.
-        translations: the folder of the course's translations.
-    """
-    if "languages" not in about.content:
-        about.known.add("languages")
-        return kept_in(translations)
-    said = about.texts("languages", pattern=CODE, like="zh_CN")
-    return tuple(code for code in dict.fromkeys(said) if code != DEFAULT_LANGUAGE)
+    def _lends_exercises(self) -> bool:
+        try:
+            nodes = ast.parse(self.lends).body
+        except (SyntaxError, ValueError, RecursionError):
+            return False
+        names = {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+        return bool(names) and names <= self.exercises.keys()

@@ -1,13 +1,11 @@
 """Right ways to write an exercise, which differ: `solutions/<assignment>/styles.toml`."""
 
 import ast
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass
-from itertools import groupby
 
-from grader.core.errors import CourseError
-from grader.course.course import SOLUTIONS, Assignment, Course
-from grader.course.toml_table import Table, read_toml
+from grader.course.course import SOLUTIONS, Assignment, Course, no_exercise
+from grader.course.toml_table import Text, TomlFile
 
 LEAST = 2
 
@@ -27,6 +25,16 @@ class Style:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A style of an exercise, by its short name, as it stands in the file."""
+
+    exercise: Text
+    name: Text
+    code: Text
+    why: Text
+
+
 def read_styles(course: Course, assignment: Assignment) -> dict[str, tuple[Style, ...]]:
     """The styles of an assignment's exercises, by short name; none where it has no file of them.
 
@@ -36,26 +44,19 @@ def read_styles(course: Course, assignment: Assignment) -> dict[str, tuple[Style
     path = course.paths(assignment).styles
     if not path.is_file():
         return {}
-    problems: list[str] = []
-    table = read_toml(path, problems, f"{SOLUTIONS}/{assignment.id}/")
-    names = [exercise.name for exercise in assignment.exercises]
-    found = [(entry.choice("exercise", names), _style(entry)) for entry in table.tables("styles")]
-    table.forbid_unknown_keys()
-    problems += [
-        f"{table.file}: {name}: found 1 style; at least {LEAST} are needed"
-        for name, count in Counter(name for name, _ in found).items()
-        if name and count < LEAST
-    ]
-    if problems:
-        raise CourseError(*problems)
-    groups = groupby(sorted(found, key=lambda pair: pair[0]), lambda pair: pair[0])
-    return {name: tuple(style for _, style in pairs) for name, pairs in groups}
-
-
-def _style(entry: Table) -> Style:
-    style = Style(entry.text("name"), entry.text("code").strip("\n"), entry.text("why"))
-    try:
-        ast.parse(style.code)
-    except SyntaxError as error:
-        entry.note("code", f"line {error.lineno}: SyntaxError: {error.msg}")
-    return style
+    file = TomlFile(path, f"{SOLUTIONS}/{assignment.id}/")
+    styles: dict[str, list[Style]] = defaultdict(list)
+    for number, entry in enumerate(file.read_tables("styles", Entry), 1):
+        code = entry.code.strip("\n")
+        if sentence := no_exercise(assignment, entry.exercise):
+            file.note(f"styles[{number}]", sentence)
+        try:
+            ast.parse(code)
+        except SyntaxError as error:
+            file.note(f"styles[{number}].code", f"line {error.lineno}: SyntaxError: {error.msg}")
+        styles[entry.exercise].append(Style(entry.name, code, entry.why))
+    for name, found in styles.items():
+        if len(found) < LEAST:
+            file.note(name, f"found 1 style; at least {LEAST} are needed")
+    file.finish()
+    return {name: tuple(found) for name, found in styles.items()}

@@ -1,41 +1,58 @@
-"""Reading TOML so that every mistake is reported at once, each with its key path.
+"""Reading TOML into records, by the types of their fields: every mistake is told, with its key path."""
 
-A `Table` never raises on a wrong value: it notes what is wrong and returns a stand-in, so that
-reading goes on to the next mistake.
-"""
-
-import ast
 import difflib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import MISSING, fields, is_dataclass, make_dataclass
 from datetime import datetime
-from functools import partial
-from keyword import iskeyword
+from enum import EnumMeta
+from functools import cache
+from keyword import kwlist
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Meta, ValidationError, convert
 
 from grader.core.errors import CourseError
 
 MAX_BYTES = 2**20
 MOST = 1_000_000
 MOST_SECONDS = 86_400
-NUMBERS = (int, float)
 
-Fits = Callable[[Any], object]
-"""Whether a value is right."""
+Content = TypeVar("Content")
 
 
-def _is_code_of(names: set[str], value: object) -> bool:
-    """Whether it is code whose functions and classes, at least one, have these names."""
-    try:
-        tree = ast.parse(value) if isinstance(value, str) else ast.Module([], [])
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    found = {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
-    return bool(found) and found <= names
+def needed(words: str, **bounds: Any) -> Meta:
+    """What a value has to be, in words that fit before "is needed", and as msgspec's bounds."""
+    return Meta(description=words, **bounds)
+
+
+def like(pattern: str, example: str) -> Meta:
+    """That a text has to fit a pattern, with an example."""
+    return needed(f"a text like {example!r}", pattern=rf"\A(?:{pattern})\Z")
+
+
+def whole(least: int, most: int = MOST) -> Meta:
+    """That a whole number lies within bounds."""
+    bounds = f"of at least {least}" if most == MOST else f"from {least} to {most}"
+    return needed(f"a whole number {bounds}", ge=least, le=most)
+
+
+NAME = rf"^(?!(?:{'|'.join(kwlist)})$)[^\W\d]\w*\Z"
+HALF = f"a whole or half number from 0 to {MOST}, like 2 or 2.5,"
+SECONDS = f"a number above 0 and up to {MOST_SECONDS}"
+MOMENT = "a date and time with offset, like 2027-02-01T23:59:00+01:00"
+
+Text = Annotated[str, needed("a text that is not empty", min_length=1)]
+Name = Annotated[str, needed("a Python name", pattern=NAME)]
+Seconds = Annotated[float, needed(SECONDS, gt=0, le=MOST_SECONDS)]
+Points = Annotated[float, needed(HALF, ge=0, le=MOST, multiple_of=0.5)]
+Moment = Annotated[datetime, needed(MOMENT, tz=True)]
+KINDS = {str: "a text", bool: "true or false"}
+"""What is needed where a field says nothing of it."""
 
 
 def toml_text(value: str) -> str:
@@ -43,28 +60,153 @@ def toml_text(value: str) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def read_toml(path: Path, problems: list[str], folder: str = "") -> "Table":
-    """A file's top table.
+class TomlFile:
+    """A TOML file, and what is wrong in it.
 
     Args:
         path: the file.
-        problems: takes a sentence for each mistake.
-        folder: what stands before the file's name in those sentences, like "01_a/".
+        folder: what stands before its name in sentences, like "01_a/".
 
     Raises:
         CourseError: when it cannot be read as TOML at all.
     """
-    name = f"{folder}{path.name}"
-    try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise CourseError(f"{name}: found {size} bytes; at most {MAX_BYTES} are read")
-        content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        raise CourseError(f"{name}: it cannot be read ({error.strerror})") from error
-    except (ValueError, RecursionError) as error:
-        raise CourseError(f"{name}: it is not TOML in UTF-8: {_in_words(error, path)}") from error
-    return Table(name, "", content, problems)
+
+    def __init__(self, path: Path, folder: str = "") -> None:
+        self.name = f"{folder}{path.name}"
+        self.problems: list[str] = []
+        self._is_broken = False
+        try:
+            size = path.stat().st_size
+            if size > MAX_BYTES:
+                raise CourseError(f"{self.name}: found {size} bytes; at most {MAX_BYTES} are read")
+            self.content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        except OSError as error:
+            raise CourseError(f"{self.name}: it cannot be read ({error.strerror})") from error
+        except (ValueError, RecursionError) as error:
+            said = f"{self.name}: it is not TOML in UTF-8: {_in_words(error, path)}"
+            raise CourseError(said) from error
+
+    def read(self, kind: type[Content]) -> Content:
+        """The content, as a record or a dict of this type; unknown keys are noted.
+
+        Raises:
+            CourseError: with all values that are missing or not of the types of their fields.
+        """
+        content: Content = self._value(kind, self.content, "")
+        if self._is_broken:
+            self.finish()
+        return content
+
+    def note(self, key_path: str, sentence: str) -> None:
+        """Note what is wrong with a value, like `assignments[1].id`; "" for the file as a whole."""
+        self.problems.append(": ".join(filter(None, (self.name, key_path, sentence))))
+
+    def forbid_duplicates(self, key: str, what: str, values: list[str]) -> None:
+        """Note every value that occurs twice.
+
+        Args:
+            key: the list the values stand in.
+            what: what they are.
+            values: all of them, in order.
+        """
+        for number, value in enumerate(values, 1):
+            first = values.index(value) + 1
+            if first < number:
+                again = f"found the {what} {value!r} again; {key}[{first}] has it already"
+                self.note(f"{key}[{number}]", again)
+
+    def read_tables(self, key: str, kind: type[Content]) -> tuple[Content, ...]:
+        """The content of a file that has one list of tables, as records.
+
+        Raises:
+            CourseError: as `read` does.
+        """
+        some = needed(f"at least one [[{key}]] table", min_length=1)
+        tables = Annotated[tuple[kind, ...], some]  # type: ignore[valid-type]
+        found: tuple[Content, ...] = getattr(
+            self.read(make_dataclass("File", [(key, tables)])), key
+        )
+        return found
+
+    def finish(self) -> None:
+        """Raise a CourseError where anything was noted."""
+        if self.problems:
+            raise CourseError(*self.problems)
+
+    def _value(self, kind: Any, value: Any, place: str) -> Any:
+        bare = _bare(kind)
+        parts = get_args(bare)
+        notes = (note for note in get_args(kind) if isinstance(note, Meta))
+        least = max((note.min_length or 0 for note in notes), default=0)
+        if isinstance(value, dict) and is_dataclass(bare):
+            return self._record(bare, value, place)
+        if isinstance(value, list) and len(value) >= least and get_origin(bare) is tuple:
+            items = enumerate(value, 1)
+            return tuple(self._value(parts[0], item, f"{place}[{n}]") for n, item in items)
+        if isinstance(value, dict) and len(value) >= least and get_origin(bare) is dict:
+            return {
+                self._value(parts[0], key, _joined(place, key)): self._value(
+                    parts[1], item, _joined(place, key)
+                )
+                for key, item in value.items()
+            }
+        try:
+            return convert(value, kind)
+        except (ValidationError, ValueError):
+            self._wrong(place, f"found {_shown(value)}; {_words(kind)} is needed")
+
+    def _record(self, kind: Any, content: dict[str, Any], place: str) -> Any:
+        kinds, values = _fields(kind), {}
+        for field in fields(kind):
+            name, inner = field.name, _joined(place, field.name)
+            is_needed = field.default is field.default_factory is MISSING
+            if name in content or (is_needed and is_dataclass(kinds[name])):
+                values[name] = self._value(kinds[name], content.get(name, {}), inner)
+            elif is_needed:
+                self._wrong(inner, f"missing; {_words(kinds[name])} is needed")
+        for key in (key for key in content if key not in kinds):
+            allowed = did_you_mean(key, kinds) + f"allowed: {', '.join(sorted(kinds))}"
+            self.note(_joined(place, key), f"unknown key; {allowed}")
+        try:
+            return None if self._is_broken else kind(**values)
+        except ValueError as error:
+            self._wrong(place, str(error))
+
+    def _wrong(self, place: str, sentence: str) -> None:
+        self._is_broken = True
+        self.note(place, sentence)
+
+
+@cache
+def _fields(kind: Any) -> dict[str, Any]:
+    """The types of a record's fields, by name."""
+    kinds = get_type_hints(kind, include_extras=True)
+    return {field.name: kinds[field.name] for field in fields(kind)}
+
+
+def _joined(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key
+
+
+def _bare(kind: Any) -> Any:
+    """A type without what is said of it, and without None."""
+    while get_origin(kind) in (Annotated, Union, UnionType):
+        kind = get_args(kind)[0]
+    return kind
+
+
+def _words(kind: Any) -> str:
+    """What is needed where a value is not of a type."""
+    parts = get_args(kind)
+    if get_origin(kind) is Annotated:
+        return str(parts[1].description)
+    if get_origin(kind) in (Union, UnionType):
+        return _words(parts[0])
+    if isinstance(kind, EnumMeta) or get_origin(kind) is Literal:
+        return " or ".join(repr(str(one)) for one in parts or [*kind])
+    if get_origin(kind) is tuple:
+        return f"a list of {'tables' if is_dataclass(parts[0]) else 'texts'}"
+    return KINDS.get(kind, "a table")
 
 
 def _in_words(error: Exception, path: Path) -> str:
@@ -77,217 +219,9 @@ def _in_words(error: Exception, path: Path) -> str:
     return f"{key} stands there twice (line {line[1]})"
 
 
-@dataclass
-class Table:
-    """A table of a TOML file, and the list of what is wrong with it.
-
-    Args:
-        file: the file's name.
-        key_path: the table's own, "" for the top.
-        content: its keys and values.
-        problems: takes a sentence for each mistake.
-    """
-
-    file: str
-    key_path: str
-    content: dict[str, Any]
-    problems: list[str]
-    known: set[str] = field(default_factory=set)
-    children: list["Table"] = field(default_factory=list)
-
-    def table(self, key: str, *, required: bool = True) -> "Table":
-        """The table under a key; an empty one where there is none."""
-        default: object = None if required else {}
-        value = self._value(key, "a table", lambda v: isinstance(v, dict), default=default)
-        return self._child(key, value or {})
-
-    def tables(self, key: str) -> list["Table"]:
-        """The tables of a list of tables that may not be empty."""
-        wanted = f"at least one [[{key}]] table"
-        value = self._value(key, "a list of tables", lambda v: v and _is_list_of(v, dict), wanted)
-        return [self._child(f"{key}[{number}]", item) for number, item in enumerate(value or (), 1)]
-
-    def text(self, key: str, *, pattern: str = r"(?s:.+)", like: str = "") -> str:
-        """A text that is not empty.
-
-        Args:
-            key: its key.
-            pattern: a regular expression for the whole text.
-            like: an example of such a text.
-        """
-        wanted = f"a text like {like!r}" if like else "a text that is not empty"
-        fits = re.compile(pattern).fullmatch
-        value = self._value(key, "a text", lambda v: isinstance(v, str) and fits(v), wanted)
-        return value or ""
-
-    def optional_text(self, key: str) -> str:
-        """A text that is not empty, "" where there is none."""
-        self.known.add(key)
-        return self.text(key) if key in self.content else ""
-
-    def code(self, key: str, names: Iterable[str]) -> str:
-        """Python code that defines some of these names and nothing else, "" where there is none."""
-        wanted = "Python code that defines exercises of this assignment"
-        fits = partial(_is_code_of, set(names))
-        return self._value(key, "a text", fits, wanted, default="") or ""
-
-    def anything(self, key: str) -> str:
-        """A text that may be empty."""
-        return self._value(key, "a text", lambda v: isinstance(v, str)) or ""
-
-    def texts(self, key: str, *, pattern: str = r"(?s:.*)", like: str = "") -> tuple[str, ...]:
-        """A list of texts; empty where there is none.
-
-        Args:
-            key: its key.
-            pattern: a regular expression for the whole of each text.
-            like: an example of such a text.
-        """
-        fits = re.compile(pattern).fullmatch
-        texts = self._value(key, "a list of texts", lambda v: _is_list_of(v, str), default=())
-        for number, text in enumerate(texts, 1):
-            if not fits(text):
-                wanted = f"found {_shown(text)}; a text like {like!r} is needed"
-                self.note(f"{key}[{number}]", wanted)
-        return tuple(text for text in texts if fits(text))
-
-    def choice(self, key: str, allowed: Sequence[str], *, default: str | None = None) -> str:
-        """One of a few texts.
-
-        Args:
-            key: its key.
-            allowed: the texts.
-            default: where there is none; it is required where this is None.
-        """
-        wanted = " or ".join(repr(item) for item in allowed)
-        return str(self._value(key, "a text", lambda v: v in allowed, wanted, default) or "")
-
-    def flag(self, key: str, *, default: bool) -> bool:
-        """Yes or no."""
-        return bool(self._value(key, "true or false", lambda v: type(v) is bool, default=default))
-
-    def whole(self, key: str, *, least: int, default: int | None = None, most: int = MOST) -> int:
-        """A whole number within bounds.
-
-        Args:
-            key: its key.
-            least: the smallest that is allowed.
-            default: where there is none; it is required where this is None.
-            most: the largest that is allowed.
-        """
-        bounds = f"of at least {least}" if most == MOST else f"from {least} to {most}"
-        wanted = f"a whole number {bounds}"
-        value = self._value(
-            key, "a whole number", lambda v: type(v) is int and least <= v <= most, wanted, default
-        )
-        return least if value is None else int(value)
-
-    def positive(self, key: str, default: float) -> float:
-        """A number of seconds above 0."""
-        wanted = f"a number above 0 and up to {MOST_SECONDS}"
-        return float(self._number(key, lambda v: 0 < v <= MOST_SECONDS, wanted, default))
-
-    def points(self, key: str) -> float:
-        """A number of points: 0 or more, whole or half; an int where it is whole."""
-        wanted = f"a whole or half number from 0 to {MOST}, like 2 or 2.5,"
-        value = self._number(key, lambda v: 0 <= v <= MOST and v * 2 % 1 == 0, wanted)
-        return int(value) if value == int(value) else value
-
-    def number(self, key: str) -> float:
-        """A number of points: 0 or more, to hundredths."""
-        wanted = f"a number from 0 to {MOST} with at most two decimals, like 2.25,"
-        value: float = self._number(key, lambda v: 0 <= v <= MOST and round(v, 2) == v, wanted)
-        return value
-
-    def moment(self, key: str) -> datetime | None:
-        """A date and time with its offset from UTC; None where there is none."""
-        wanted = "a date and time with offset, like 2027-02-01T23:59:00+01:00"
-        return self._value(key, "a date and time", _has_zone, wanted, default=False) or None
-
-    def entries(self) -> list[str]:
-        """All keys, none of which counts as unknown."""
-        self.known.update(self.content)
-        return list(self.content)
-
-    def identifiers(self) -> list[str]:
-        """The keys, each of which must be a Python name; at least one."""
-        if not self.content:
-            self.problems.append(f"{self._at('')}: found nothing; at least one entry is needed")
-        self.known.update(self.content)
-        wrong = [key for key in self.content if not key.isidentifier() or iskeyword(key)]
-        for key in wrong:
-            self.problems.append(f"{self._at(key)}: found {key!r}; a Python name is needed")
-        return [key for key in self.content if key not in wrong]
-
-    def forbid_duplicates(self, key: str, what: str, values: list[str]) -> None:
-        """Note every value that occurs twice.
-
-        Args:
-            key: the list the values stand in.
-            what: what they are.
-            values: all of them, in order.
-        """
-        for number, value in enumerate(values, 1):
-            first = values.index(value) + 1
-            if value and first < number:
-                again = f"found the {what} {value!r} again; {key}[{first}] has it already"
-                self.note(f"{key}[{number}]", again)
-
-    def note(self, key: str, sentence: str) -> None:
-        """Note what is wrong with a value, "" for the table as a whole."""
-        self.problems.append(f"{self._at(key)}: {sentence}")
-
-    def forbid_unknown_keys(self) -> None:
-        """Note every key that was never read, with the nearest that was."""
-        for key in [key for key in self.content if self.known and key not in self.known]:
-            allowed = did_you_mean(key, self.known) + f"allowed: {', '.join(sorted(self.known))}"
-            self.problems.append(f"{self._at(key)}: unknown key; {allowed}")
-        for child in self.children:
-            child.forbid_unknown_keys()
-
-    def _child(self, key: str, content: dict[str, Any]) -> "Table":
-        key_path = f"{self.key_path}.{key}" if self.key_path else key
-        child = Table(self.file, key_path, content, self.problems)
-        self.children.append(child)
-        return child
-
-    def _number(self, key: str, fits: Fits, wanted: str, default: float | None = None) -> Any:
-        return (
-            self._value(key, "a number", lambda v: type(v) in NUMBERS and fits(v), wanted, default)
-            or 0
-        )
-
-    def _value(
-        self, key: str, kind: str, fits: Fits, wanted: str = "", default: object = None
-    ) -> Any:
-        """The value under a key, else the default and a problem; without a default it is required."""
-        self.known.add(key)
-        if key not in self.content:
-            if default is None:
-                self.problems.append(f"{self._at(key)}: missing; {kind} is needed")
-            return default
-        value = self.content[key]
-        if fits(value):
-            return value
-        self.problems.append(f"{self._at(key)}: found {_shown(value)}; {wanted or kind} is needed")
-        return default
-
-    def _at(self, key: str) -> str:
-        key_path = ".".join(part for part in (self.key_path, key) if part)
-        return f"{self.file}: {key_path}" if key_path else self.file
-
-
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """A question for the nearest of some names, with a space after it; "" where none is near."""
     return "".join(f"did you mean {n!r}? " for n in difflib.get_close_matches(name, [*names], n=1))
-
-
-def _has_zone(value: object) -> bool:
-    return isinstance(value, datetime) and value.tzinfo is not None
-
-
-def _is_list_of(value: object, kind: type) -> bool:
-    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
 def _shown(value: object) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 import distributed
 
-from grader.classes.run_settings import RunSettings
+from grader.classes.store import RunSettings
 from grader.classes.workers import kept_worker
 from grader.core.errors import UsageError
 from grader.core.records import Result

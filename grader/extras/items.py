@@ -11,7 +11,7 @@ from statistics import fmean, pvariance
 
 from msgspec.structs import replace
 
-from grader.classes.same_work import ended_otherwise, is_same_work
+from grader.classes.compare import ended_otherwise, is_same_work
 from grader.core.files import OutputFile, table
 from grader.core.records import AssignmentResult, CheckResult, Outcome, Result
 from grader.course.course import Course

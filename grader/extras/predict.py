@@ -14,8 +14,8 @@ from grader.cli.shared import course_option, echo
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _, bracketed, listed
 from grader.core.text import filled
+from grader.course.check_helpers import predicted, predicted_ids
 from grader.course.course import Course, Exercise
-from grader.course.predicted import predicted, predicted_ids
 from grader.progress.progress import Progress, read_progress
 from grader.progress.solved import Shown, Solved
 from grader.progress.store import Memory

@@ -20,7 +20,6 @@ from grader.core.files import OutputFile
 from grader.core.language import _, listed
 from grader.core.views import ViewResult
 from grader.course.course import Course
-from grader.judging.view_words import NOT_SOLVED, look_words, setting_words
 from grader.progress.progress import Progress, read_progress
 from grader.progress.solved import Shown, Solved
 from grader.progress.store import Memory
@@ -79,9 +78,8 @@ def _results(course: Course, target: str, words: str | None) -> tuple[ViewResult
     from grader.sessions.launchers import early_launcher
 
     launcher = early_launcher()  # a fork of this process, while nothing is loaded in it
-    from grader.judging.shown_views import own_text, run_views
     from grader.judging.submission_grader import visible_grader
-    from grader.judging.views import load_views
+    from grader.judging.views import load_views, run_views
     from grader.sessions.child import ChildSession
 
     progress = read_progress(course, Memory(course.root))
@@ -89,7 +87,7 @@ def _results(course: Course, target: str, words: str | None) -> tuple[ViewResult
     with closing(ChildSession(launcher, work, course.limits, owns_launcher=True)) as session:
         views = load_views(course, course.exercises)
         chosen = _chosen(progress, views, target)
-        text = own_text(views) if words is None else _asked_text(views, chosen, words)
+        text = views.own_text if words is None else _asked_text(views, chosen, words)
         ids = [view.exercise.id for view in chosen]
         with closing(visible_grader(course, exercises=ids)) as grader:
             results = run_views(grader, work, session, chosen, text)
@@ -156,24 +154,23 @@ def view_lines(result: ViewResult, *, is_whole: bool = True) -> Iterator[Rendera
             yield Lines(Text(sentence, style="yellow"), 2)
         return
     if not result.is_solved:
-        yield Lines(Text(_(NOT_SOLVED), style="yellow"), 2)
+        yield Lines(Text(_("Not solved yet: this is what your code gives now."), style="yellow"), 2)
     for state in _shown(result) if is_whole else [result.first]:
         if result.sliders:
-            yield Lines(Text(setting_words(result, state), style="bold"), 2)
+            yield Lines(Text(result.setting_words(state), style="bold"), 2)
         yield Maps(result, state, 2)
-    for words in (look_words(result), result.ask):
+    for words in (result.look_words, result.ask):
         yield Lines(Text(words), 2)
 
 
 def after(solved: Solved) -> Iterator[Shown]:
     """The views of the last exercise that was just solved, and how to see more of it."""
-    from grader.judging.shown_views import own_text, run_views
-    from grader.judging.views import load_views
+    from grader.judging.views import load_views, run_views
 
     views = load_views(solved.course, [exercise.id for exercise in solved.exercises])
     last = views.views[-1].exercise.id if views.views else ""
     run = solved.grader, solved.submission, solved.session
-    results = run_views(*run, views.of([last]), own_text(views))
+    results = run_views(*run, views.of([last]), views.own_text)
     if not results:
         return
     lines: list[RenderableType] = []

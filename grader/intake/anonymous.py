@@ -1,7 +1,5 @@
 """Students as numbers, for research and reports of bugs; a key file says who is who."""
 
-import csv
-import io
 import re
 import secrets
 from collections.abc import Iterable
@@ -13,6 +11,7 @@ from grader.core.files import table, write_whole
 from grader.core.text import clean
 from grader.intake.read import IntakeResult
 from grader.intake.roster import Enrolled
+from grader.intake.tables import read_text, table_of
 
 COLUMNS = ("number", "student", "name", "login", "email")
 PLAIN = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,19}")
@@ -29,19 +28,12 @@ def read_keys(path: Path) -> dict[str, tuple[str, ...]]:
     Raises:
         UsageError: when it is no key file.
     """
-    try:
-        text = path.read_text("utf-8-sig") if path.exists() else ",".join(COLUMNS)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The key file {path} cannot be read ({error}).") from error
-    reader = csv.DictReader(io.StringIO(text))
-    try:
-        if not {"number", "student"} <= {*(reader.fieldnames or ())}:
-            raise UsageError(f"{path} is no key file: its first line is not {','.join(COLUMNS)}.")
-        rows = [tuple((row.get(name) or "").strip() for name in COLUMNS) for row in reader]
-    except csv.Error as error:
-        raise UsageError(
-            f"The key file {path} cannot be read after line {reader.line_num} ({error})."
-        ) from error
+    if not path.exists():
+        return {}
+    columns, found = table_of(read_text(path, "key file"), path, "key file")
+    if not {"number", "student"} <= {*columns}:
+        raise UsageError(f"{path} is no key file: its first line is not {','.join(COLUMNS)}.")
+    rows = [tuple(row.get(name, "") for name in COLUMNS) for row in found]
     for row in rows:
         if not PLAIN.fullmatch(row[0]):  # files are called so
             raise UsageError(

@@ -65,7 +65,7 @@ def read_class(
             "or a single .py or .ipynb."
         )
     _refuse_other_folders(submissions, assignments)
-    if _is_one_students(submissions, assignments) or _has_attempts(submissions):
+    if _is_students(submissions, assignments):
         return [Student(submissions.resolve().name, submissions)]
     folders = [p for p in submissions.iterdir() if p.is_dir() and not p.is_symlink()]
     folders = [p for p in folders if not p.name.startswith(".") and not is_output(p)]
@@ -93,8 +93,15 @@ def _is_one_students(folder: Path, assignments: Collection[str]) -> bool:
 
 def _has_attempts(folder: Path) -> bool:
     """Whether a folder holds the attempts of one student, in folders named after their times."""
-    moments, others = stamps_in(folder)
-    return bool(moments) and not others
+    with suppress(OSError):
+        moments, others = stamps_in(folder)
+        return bool(moments) and not others
+    return False
+
+
+def _is_students(folder: Path, assignments: Collection[str]) -> bool:
+    """Whether a folder holds the work of one student, or their attempts."""
+    return _is_one_students(folder, assignments) or _has_attempts(folder)
 
 
 def is_output(folder: Path) -> bool:
@@ -173,13 +180,6 @@ def _refuse_folder_above(
     if classes := larger or classes:
         names = " or ".join(str(path) for path in classes[:3])
         raise UsageError(f"{submissions} holds a class, not students. Did you mean {names}?")
-
-
-def _is_students(folder: Path, assignments: Collection[str]) -> bool:
-    """Whether a folder holds the work of one student, or their attempts."""
-    with suppress(OSError):
-        return _is_one_students(folder, assignments) or _has_attempts(folder)
-    return False
 
 
 def _students_in(folder: Path, assignments: Collection[str]) -> int:

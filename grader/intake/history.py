@@ -6,10 +6,15 @@ where `alternates` says, may be somebody else's: then nothing is read.
 """
 
 import errno
+import math
 import os
 import re
 import stat
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -19,11 +24,36 @@ from grader.core.text import clean
 from grader.course.course import WORK, Assignment, Course
 from grader.intake.attempts import Arrived, attempts_of
 from grader.intake.folders import Student
-from grader.intake.git_process import Git, UnreadableError
 from grader.intake.repositories import Clones
 from grader.submissions.file_names import FORMS, MOST_FILES
 from grader.submissions.moments import BY_GIT, Moment, parsed
 from grader.submissions.payload import MOST_BYTES
+
+if sys.platform == "linux":
+    import resource
+
+SECONDS = 120
+PROCESSOR_SECONDS = 10.0
+"""What git may use for one repository in all."""
+MOST_OUTPUT = 100_000_000
+MOST_MEMORY = 4 * 2**30
+TOO_MUCH = "git needs more time or memory for it than a student's work may take."
+SETTINGS = ("core.commitGraph=false", "core.multiPackIndex=false", "core.packedGitWindowSize=32m")
+
+
+class UnreadableError(UsageError):
+    """What git cannot tell, or not within its bounds."""
+
+
+def _environment() -> dict[str, str]:
+    others = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return others | {
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+
 
 MOST_COMMITS = 2_000
 MOST_BLOBS = 50_000_000
@@ -43,17 +73,81 @@ class Commit:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Repository:
-    """A repository that is only read, from an empty one of our own.
+    """A repository that is only read, by git, from an empty one of our own, and with no settings but ours.
 
     Args:
-        git: answers from the empty one.
+        own: the empty one.
         head: the commit that is checked out.
+        left: the processor seconds that git may still use.
     """
 
-    git: Git
+    own: Path
     head: str
+    left: float = PROCESSOR_SECONDS
+
+    def ask(self, *arguments: str, given: bytes = b"") -> bytes:
+        """What git says about the objects.
+
+        Raises:
+            UnreadableError: when it fails, or is not done within its bounds.
+            UsageError: when it is not installed.
+        """
+        if self.left <= 0:
+            raise UnreadableError(TOO_MUCH)
+        with ExitStack() as stack:
+            asked, answer, errors = (
+                stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)
+            )
+            asked.write(given)
+            asked.seek(0)
+            try:
+                process = subprocess.Popen(
+                    self._command(arguments),
+                    stdin=asked,
+                    stdout=answer,
+                    stderr=errors,
+                    env=_environment(),
+                )
+            except FileNotFoundError as error:
+                raise UsageError("git is not installed, and only it can read a history.") from error
+            code = self._ended(process)
+            answer.seek(0)
+            errors.seek(0)
+            if code < 0:
+                raise UnreadableError(TOO_MUCH)
+            if code:
+                said = errors.read(1000).decode("utf-8", "replace").strip().splitlines()
+                raise UnreadableError(f"git cannot read it: {said[0] if said else code}")
+            return answer.read()
+
+    def _command(self, arguments: tuple[str, ...]) -> list[str]:
+        settings = [word for one in SETTINGS for word in ("-c", one)]
+        return ["git", f"--git-dir={self.own}", *settings, *arguments]
+
+    def _ended(self, process: "subprocess.Popen[bytes]") -> int:
+        """Wait for git to end, by itself or at one of its bounds; how it ended."""
+        before = sum(os.times()[2:4])
+        try:
+            if sys.platform == "linux":
+                limits = {
+                    resource.RLIMIT_CPU: math.ceil(self.left),
+                    resource.RLIMIT_FSIZE: MOST_OUTPUT,
+                    resource.RLIMIT_AS: MOST_MEMORY,
+                }
+                for which, most in limits.items():
+                    resource.prlimit(process.pid, which, (most, most))
+            return process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return process.wait()
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        finally:
+            self.left -= sum(os.times()[2:4]) - before
 
     def commits(self, below: str = "") -> list[Commit]:
         """The commits that changed something, the first one first; merges count as one.
@@ -65,7 +159,7 @@ class Repository:
             UnreadableError: when the history cannot be read, or the date of a commit.
         """
         names = ["--", below] if below else []
-        said = self.git.ask(
+        said = self.ask(
             *("log", "--first-parent", "--format=%H %cI", f"--max-count={MOST_COMMITS}"),
             *(self.head, *names),
         )
@@ -92,7 +186,7 @@ class Repository:
         """
         files, left_out = self._files(commit, below), []
         names = "".join(f"{sha}\n" for sha, _path in files).encode()
-        said = memoryview(self.git.ask("cat-file", "--batch", given=names) if files else b"")
+        said = memoryview(self.ask("cat-file", "--batch", given=names) if files else b"")
         for _name, path in files:
             line = bytes(said[:200]).partition(b"\n")[0]
             _sha, kind, size = [*line.decode("ascii", "replace").split(), "", ""][:3]
@@ -107,7 +201,7 @@ class Repository:
     def _files(self, commit: Commit, below: str) -> list[tuple[str, PurePosixPath]]:
         """The scripts and notebooks of a commit: the name of the content, and where it belongs."""
         names = ["--", f"{below}/"] if below else []
-        listed = self.git.ask("ls-tree", "-r", "-z", "--long", commit.sha, *names)
+        listed = self.ask("ls-tree", "-r", "-z", "--long", commit.sha, *names)
         found: list[tuple[str, PurePosixPath]] = []
         room = MOST_BLOBS
         for sha, size, path in _blobs(listed):
@@ -184,7 +278,7 @@ def opened(folder: Path, scratch: Path) -> Repository | None:
     (scratch / "objects/info/alternates").write_text(f"{objects.resolve()}\n", "utf-8")
     if shallow := _text(inside, "shallow"):
         (scratch / "shallow").write_text(shallow, "utf-8")
-    return Repository(Git(scratch), head)
+    return Repository(scratch, head)
 
 
 def _elsewhere(objects: Path) -> str:

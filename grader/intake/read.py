@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain, count
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from grader.intake.platform_zips import (
 from grader.intake.repositories import Repositories, repositories
 from grader.intake.roster import Enrolled, find_enrolled, read_roster
 from grader.intake.safe_zip import CLASS_CAPS, Archive, open_archive
-from grader.submissions.faults import FAULTS, in_words
+from grader.submissions.faults import each
 
 MAX_NAME = 80
 MOST_LEFT_OUT = 20
@@ -136,7 +136,7 @@ def _read(
     known = {one.student: one for one in enrolled}
     students = read_class(submissions, course.by_id, enrolled)
     is_one = bool(students) and students[0].path in (submissions, submissions.resolve())
-    students, beside = _with_attempts(course, students, scratch)
+    students, beside = _each(students, partial(_with_attempts, course, scratch))
     strangers = _strangers((student.id for student in students), known)
     notes = (*strangers, *beside, *_dotted(submissions))
     return IntakeResult(students, known, notes, is_whole=not is_one)
@@ -175,17 +175,25 @@ def _from_repositories(
     """A class as repositories, with attempts or with when each was handed in."""
     known = {one.student: one for one in enrolled}
     work, clones, unplaced, refused = found
-    read, students, notes = with_history if history else with_commit_times, [], [*unplaced]
-    for student in _students(work, known, refused):
-        why = ""
-        if not student.refused:
-            try:
-                student, why = read(course, student, clones.get(student.id, ()), scratch)
-            except FAULTS as error:
-                student = replace(student, refused=in_words(error))
-        students.append(student)
-        notes += [why] * bool(why)
-    return IntakeResult(students, known, tuple(notes))
+    read = with_history if history else with_commit_times
+    students, notes = _each(
+        _students(work, known, refused), lambda s: read(course, s, clones.get(s.id, ()), scratch)
+    )
+    return IntakeResult(students, known, (*unplaced, *notes))
+
+
+def _each(
+    students: Iterable[Student], read: Callable[[Student], tuple[Student, str]]
+) -> tuple[list[Student], list[str]]:
+    """Students with what is read of each of them, and notes; who cannot be read is refused."""
+    readable = {student.id: student for student in students}
+    known = {id_: (s, "") for id_, s in readable.items() if s.refused}
+    found, refused = each(readable, lambda id_, student: known.get(id_) or read(student))
+    done = [
+        found[id_][0] if id_ in found else replace(student, refused=refused[id_])
+        for id_, student in readable.items()
+    ]
+    return done, [note for _student, note in found.values() if note]
 
 
 def _strangers(students: Iterable[str], known: Mapping[str, Enrolled]) -> tuple[str, ...]:
@@ -196,24 +204,14 @@ def _strangers(students: Iterable[str], known: Mapping[str, Enrolled]) -> tuple[
 
 
 def _with_attempts(
-    course: Course, students: Sequence[Student], scratch: Callable[[], Path]
-) -> tuple[list[Student], list[str]]:
-    """Students with the attempts that lie in their folders, and what lies beside these."""
-    found: list[Student] = []
-    notes: list[str] = []
-    for student in students:
-        path = student.path
-        attempts: tuple[Attempt, ...] = ()
-        refused = ""
-        if path is not None and path.is_dir():
-            try:
-                attempts, note = stamped(course, path, scratch, student.id)
-                notes += [note] * bool(note)
-            except FAULTS as error:
-                refused = in_words(error)
-        path = attempts[-1].path if attempts else path
-        found.append(replace(student, path=path, attempts=attempts, refused=refused))
-    return found, notes
+    course: Course, scratch: Callable[[], Path], student: Student
+) -> tuple[Student, str]:
+    """A student with the attempts that lie in their folder, and what lies beside these."""
+    if student.path is None or not student.path.is_dir():
+        return student, ""
+    attempts, note = stamped(course, student.path, scratch, student.id)
+    path = attempts[-1].path if attempts else student.path
+    return replace(student, path=path, attempts=attempts), note
 
 
 TOOLS = (".git", ".github", ".ipynb_checkpoints", ".vscode", ".idea", ".venv")
@@ -257,16 +255,15 @@ def _lay_out_class(
     course: Course, archive: Archive, uploads: Mapping[str, Upload], folder: Path, notes: list[str]
 ) -> dict[str, str]:
     """Unpack everybody's files; add what is to be told, and return whose cannot be read, and why."""
-    refused = {}
-    for student, upload in uploads.items():
+
+    def laid_out(student: str, upload: Upload) -> None:
         try:
             problems = lay_out(course, upload, folder / student, archive)
-        except FAULTS as error:
-            refused[student] = in_words(error)
-        else:
-            notes += [f"{student}: {problem}." for problem in problems]
-        shutil.rmtree(archive.folder, ignore_errors=True)
-    return refused
+        finally:
+            shutil.rmtree(archive.folder, ignore_errors=True)
+        notes.extend(f"{student}: {problem}." for problem in problems)
+
+    return each(uploads, laid_out)[1]
 
 
 def _students(

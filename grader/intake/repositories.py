@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.course.course import MANIFEST, WORK, Assignment, Course
 from grader.intake.roster import Enrolled, is_folder_name
-from grader.submissions.faults import FAULTS, in_words
+from grader.submissions.faults import each
 from grader.submissions.file_names import copy_code
 
 Clones = Sequence[tuple[Path, Assignment | None]]
@@ -51,13 +51,7 @@ def repositories(
                 f"Graded as {login}."
             )
         clones[student].append((path, assignment))
-    work: dict[str, Path] = {}
-    refused: dict[str, str] = {}
-    for name, several in clones.items():
-        try:
-            work[name] = _work_of(several, scratch, name)
-        except FAULTS as error:
-            refused[name] = in_words(error)
+    work, refused = each(clones, lambda name, several: _work_of(several, scratch, name))
     return work, clones, notes, refused
 
 

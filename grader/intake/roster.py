@@ -1,7 +1,5 @@
 """Who is enrolled: rosters of our own and of platforms, and whom a name in a download means."""
 
-import csv
-import io
 import re
 import unicodedata
 from collections import Counter
@@ -10,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import UsageError
+from grader.intake.tables import read_text, table_of
 
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-DELIMITERS = (",", ";", "\t")
 NO_STUDENTS = ("Points Possible", "Student, Test")
 """Rows of a Canvas export that are no students."""
 
@@ -62,18 +59,11 @@ def read_roster(path: Path) -> list[Enrolled]:
         UsageError: when it cannot be read, has none of these forms, lists no folder's name, or
             somebody twice.
     """
-    try:
-        data = path.read_bytes()
-        text = data.decode("utf-16" if data[:2] in UTF_16 else "utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"The roster {path} cannot be read ({error.strerror}).") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"The roster {path} is not text in UTF-8.") from error
-    lines = text.split("\n")
-    if lines[0].lower().startswith("sep="):  # Excel's own first line
-        lines[0] = ""
-    columns, rows = _table("\n".join(lines).lstrip("\n"), path)
+    columns, rows = table_of(read_text(path, "roster"), path, "roster")
     form = next((read for needed, read in FORMS.items() if {*needed} <= {*columns}), None)
+    if form is None and "student" in map(str.lower, columns):
+        rows = [{column.lower(): cell for column, cell in row.items()} for row in rows]
+        form = _own
     if form is None:
         found = ", ".join(columns) or "nothing"
         raise UsageError(f"The roster {path} has no column `student`; its first line has {found}.")
@@ -87,24 +77,6 @@ def read_roster(path: Path) -> list[Enrolled]:
                 f"The roster {path} lists {one.student!r}, which cannot be a folder's name."
             )
     return enrolled
-
-
-def _table(text: str, path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    """The columns and rows of a table; our own columns in lower case, however they are written."""
-    first = text.split("\n", 1)[0]
-    delimiter = max(DELIMITERS, key=first.count)
-    reader = csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True)
-    try:
-        columns = [column.strip() for column in reader.fieldnames or []]
-        if not any({*needed} <= {*columns} for needed, form in FORMS.items() if form is not _own):
-            columns = [column.lower() for column in columns]
-        reader.fieldnames = columns
-        return columns, [{key: (row.get(key) or "").strip() for key in columns} for row in reader]
-    except csv.Error as error:
-        raise UsageError(
-            f"The roster {path} cannot be read after line {reader.line_num} ({error}). Is a "
-            "quotation mark missing there?"
-        ) from error
 
 
 def is_folder_name(name: str) -> bool:
@@ -138,11 +110,10 @@ def _moodle(row: Mapping[str, str]) -> Enrolled:
 
 
 FORMS = {
-    ("student",): _own,
     ("Student", "ID", "Section"): _canvas,
     ("Identifier", "Full name"): _moodle,
 }
-"""How the rows of a roster with these columns are read."""
+"""How the rows of a platform's roster with these columns are read."""
 
 
 # Whom a name means.

@@ -1,7 +1,5 @@
 """When students handed in, as a platform or an instructor lists it."""
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -14,6 +12,7 @@ from grader.core.errors import UsageError
 from grader.course.course import Course
 from grader.intake.read import IntakeResult
 from grader.intake.roster import Enrolled, find_enrolled, read_roster
+from grader.intake.tables import read_text, table_of
 from grader.submissions.moments import BY_CANVAS, BY_FILE, BY_MOODLE, Moment, parsed
 
 MOODLES = (
@@ -22,6 +21,7 @@ MOODLES = (
 )
 """How Moodle writes a date in English; it names no zone."""
 
+WHAT = "list of times"
 MARKED_LATE = (
     "the platform marks this as late; it does not say by how much, so nothing is taken off. --times "
     "with its list of submissions tells."
@@ -61,7 +61,7 @@ def with_times(course: Course, intake: IntakeResult, path: Path | None) -> Intak
     Raises:
         UsageError: when the list cannot be read.
     """
-    found = [*_listed(path)] if path is not None else [*_of_roster(intake.roster.values())]
+    found = [*_of_roster(intake.roster.values())] if path is None else _listed(path)
     enrolled = [intake.roster.get(s.id, Enrolled(s.id)) for s in intake.students]
     times: dict[str, dict[str, Moment]] = {}
     unplaced, unread = [], []
@@ -127,38 +127,24 @@ def _of_roster(enrolled: Iterable[Enrolled]) -> Iterator[Listed]:
             yield Listed(one.student, one.number, one.modified, BY_MOODLE)
 
 
-def _listed(path: Path) -> Iterator[Listed]:
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"The list of times {path} cannot be read ({error.strerror}).") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"The list of times {path} is not text in UTF-8.") from error
+def _listed(path: Path) -> list[Listed]:
+    text = read_text(path, WHAT)
     if text.lstrip()[:1] in ("[", "{"):
-        return _canvas(path, text)
-    try:
-        if {"student", "submitted_at"} <= {*next(csv.reader(io.StringIO(text)), [])}:
-            return iter([*_own(text)])
-    except csv.Error as error:
-        raise UsageError(
-            f"The list of times {path} is no CSV that can be read ({error})."
-        ) from error
+        return [*_canvas(path, text)]
+    columns, rows = table_of(text, path, WHAT)
+    if {"student", "submitted_at"} <= {*columns}:
+        filled = (row for row in rows if row["submitted_at"])
+        return [
+            Listed(row["student"], "", row["submitted_at"], BY_FILE, row.get("assignment", ""))
+            for row in filled
+        ]
     found = [*_of_roster(read_roster(path))]
     if not found:
         raise UsageError(
             f"The list of times {path} is neither a CSV with columns `student` and `submitted_at`, nor "
             "Moodle's grading worksheet with a time in it, nor Canvas's submissions as JSON."
         )
-    return iter(found)
-
-
-def _own(text: str) -> Iterator[Listed]:
-    for row in csv.DictReader(io.StringIO(text)):
-        student, at, assignment = (
-            (row.get(name) or "").strip() for name in ("student", "submitted_at", "assignment")
-        )
-        if at:
-            yield Listed(student, "", at, BY_FILE, assignment)
+    return found
 
 
 def _canvas(path: Path, text: str) -> Iterator[Listed]:

@@ -16,23 +16,13 @@ all the same, it runs from its start, in a process that was asked nothing for it
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
-import torch
-
-from grader.core.kept import found, keep
-from grader.core.records import Visibility
-from grader.course.course import Exercise, Limits
-from grader.course.outcome_parts import everything_of
-from grader.judging.diagnosis import Recalled, fingerprint
-from grader.judging.fixtures import CheckEnvironment
-from grader.judging.recordings import opened
-from grader.judging.run import Check, CheckRecord
+from grader.course.course import Limits
 from grader.sandbox.stream import Raw
-from grader.sandbox.wire import Frame, Packer, Unpacker, encode
+from grader.sandbox.wire import Frame
 from grader.sessions.answers import Answers
 from grader.sessions.base import AsksOtherwise, OwnFrame, Session
 from grader.sessions.child import ChildSession
@@ -46,7 +36,7 @@ SPARE_SECONDS = 5.0
 """Seconds beyond those of one request; with less than that left, nothing is remembered."""
 
 
-Way = Sequence[tuple[bytes, bytes]]
+Way = tuple[tuple[bytes, bytes], ...]
 """Requests as they are sent, each with the digest of its reply."""
 
 
@@ -57,81 +47,41 @@ class Exchange:
     request: bytes
     reply: Raw | OwnFrame
 
-
-@dataclass(slots=True)
-class _Step:
-    """A request, and what follows each reply to it: the next step, or what the check ended in."""
-
-    request: bytes
-    after: dict[bytes, Any] = field(default_factory=dict)
+    @property
+    def step(self) -> tuple[bytes, bytes]:
+        """The request with a digest of the reply; none of a reply that is not the child's own."""
+        if isinstance(self.reply, OwnFrame):
+            return self.request, b""
+        header = self.reply.header
+        digest = hashlib.blake2b(header, digest_size=16, salt=b"%d" % len(header))
+        digest.update(self.reply.payload)
+        return self.request, digest.digest()
 
 
 @dataclass(slots=True)
 class AnswerCache:
-    """The replies to the checks of a run that are known, by check and what decides its requests."""
+    """The ways to pass the checks of a run that are known, and what each check ended in.
 
-    first: dict[str, dict[str, _Step]] = field(default_factory=dict)
-    ways: dict[tuple[str, str], int] = field(default_factory=dict)
+    Args:
+        ways: by check, and by what decides its requests beside replies.
+    """
 
-    def keep(self, check: str, asked: str, transcript: list[Exchange], end: object) -> None:
-        """Remember the replies to a check that passed.
+    ways: dict[str, dict[str, dict[Way, Any]]] = field(default_factory=dict)
+
+    def know(self, check: str, asked: str, way: Way, end: object) -> None:
+        """Remember by which requests and replies a check passed.
 
         Args:
             check: its id.
             asked: what decides the requests, beside replies.
-            transcript: what was asked and replied.
+            way: what was asked and replied.
             end: what `AnswerCacheSession.begin` returns for these replies from now on.
         """
-        if not any(isinstance(exchange.reply, OwnFrame) for exchange in transcript):
-            way = [(e.request, _digest(e.reply)) for e in transcript if isinstance(e.reply, Raw)]
-            self.know(check, asked, way, end)
-
-    def know(self, check: str, asked: str, way: Way, end: object) -> None:
-        """Remember by which requests and replies a check passed; the rest as for `keep`."""
-        files = self.first.setdefault(check, {})
-        ways = self.ways.get((check, asked), 0)
-        if ways >= MOST_WAYS or not (asked in files or len(files) < MOST_FILES):
-            return
-        step = files.setdefault(asked, _Step(way[0][0]))
-        for (request, digest), (following, _reply) in pairwise(way):
-            if step.request != request:
-                return
-            step = step.after.setdefault(digest, _Step(following))
-            if not isinstance(step, _Step):
-                return
-        request, digest = way[-1]
-        if step.request == request:
-            step.after.setdefault(digest, end)
-            self.ways[check, asked] = ways + 1
-
-    def known(self, check: str) -> Iterator[tuple[str, Way, Any]]:
-        """By what a check is known to pass: how it asks, requests with replies, and the end."""
-        for asked, first in self.first.get(check, {}).items():
-            for way, end in _ways(first):
-                yield asked, way, end
-
-
-def _ways(step: _Step) -> Iterator[tuple[Way, Any]]:
-    """Each way from a step to an end."""
-    for digest, after in step.after.items():
-        here = (step.request, digest)
-        if isinstance(after, _Step):
-            yield from (((here, *way), end) for way, end in _ways(after))
-        else:
-            yield (here,), after
-
-
-def _digest(reply: Raw) -> bytes:
-    digest = hashlib.blake2b(reply.header, digest_size=16, salt=b"%d" % len(reply.header))
-    digest.update(reply.payload)
-    return digest.digest()
-
-
-def _after(step: Any, exchange: Exchange) -> Any:
-    """What follows an exchange: the next step, or what the check ended in; None if not known."""
-    if not isinstance(step, _Step) or step.request != exchange.request:
-        return None
-    return None if isinstance(exchange.reply, OwnFrame) else step.after.get(_digest(exchange.reply))
+        files = self.ways.setdefault(check, {})
+        if asked in files or len(files) < MOST_FILES:
+            ways = files.setdefault(asked, {})
+            if len(ways) < MOST_WAYS:
+                ways.setdefault(way, end)
 
 
 @dataclass(slots=True)
@@ -210,18 +160,22 @@ class AnswerCacheSession(Session):
         if not asked:
             self.ahead = {}
         self.replies = self.ahead.pop(check, deque())
-        step = self.cache.first.get(check, {}).get(asked) if self._can_remember else None
-        for exchange in self.replies:
-            step = _after(step, exchange)
-        while isinstance(step, _Step) and not self.ahead:
-            reply = self.inner.exchange(step.request, self.inner.limits.request_seconds)
+        known = self.cache.ways.get(check, {}).get(asked, {}) if self._can_remember else {}
+        if not known:
+            return None
+        heard = tuple(exchange.step for exchange in self.replies)
+        ways = [way for way in known if way[: len(heard)] == heard]
+        while ways and heard not in known and not self.ahead:
+            request = ways[0][len(heard)][0]
+            reply = self.inner.exchange(request, self.inner.limits.request_seconds)
             self.sent_in = self.inner.generation
-            self.replies.append(Exchange(step.request, reply))
-            step = _after(step, self.replies[-1])
-        if step is None or isinstance(step, _Step):
+            self.replies.append(Exchange(request, reply))
+            heard = (*heard, self.replies[-1].step)
+            ways = [way for way in ways if way[: len(heard)] == heard]
+        if heard not in known:
             return None
         self.check, self.replies = "", deque()
-        return step
+        return known[heard]
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Reply from what came in already, or else ask the child.
@@ -253,98 +207,13 @@ class AnswerCacheSession(Session):
 
     def conclude(self, end: object | None) -> None:
         """Remember the replies to the check that is under way, if it passed."""
-        if end is not None and self.transcript and not self.replies and self._can_remember:
-            self.cache.keep(self.check, self.asked, self.transcript, end)
+        is_known = end is not None and bool(self.transcript) and not self.replies
+        is_own = not any(isinstance(exchange.reply, OwnFrame) for exchange in self.transcript)
+        if is_known and is_own and self._can_remember:
+            way = tuple(exchange.step for exchange in self.transcript)
+            self.cache.know(self.check, self.asked, way, end)
         self.check, self.replies = "", deque()
 
     def close(self) -> None:
         """Close the child session."""
         self.inner.close()
-
-
-KIND = "answers"
-MOST_KEPT = 1024
-"""Files that are kept: an exercise of a class has two."""
-
-
-@dataclass(slots=True)
-class KeptAnswers:
-    """What the answer cache of a run has from earlier ones, and leaves to later ones.
-
-    Args:
-        environment: what checks are called with.
-        answers: the answer cache.
-        known: the exercises that were looked for, and the parts of them for which there is a file.
-    """
-
-    environment: CheckEnvironment
-    answers: AnswerCache
-    known: dict[tuple[str, ...], bool] = field(default_factory=dict)
-
-    def recall(self, exercise: Exercise, checks: Iterable[Check]) -> None:
-        """Have the answer cache know what was kept of an exercise's checks."""
-        for part in _parts(checks):
-            name = tuple(check.id for check in part)
-            if name not in self.known:
-                content = found(KIND, self._depends_on(exercise, part))
-                self.known[name] = content is not None
-                if content is not None:
-                    read_answers(content, part, self.answers)
-
-    def keep(self, exercise: Exercise, checks: Iterable[Check]) -> None:
-        """Keep what is known of the checks of an exercise that a submission has right."""
-        for part in _parts(checks):
-            name = tuple(check.id for check in part)
-            if not self.known.get(name, False):
-                self.known[name] = True
-                content = written_answers(part, self.answers)
-                keep(KIND, self._depends_on(exercise, part), content, most=MOST_KEPT)
-
-    def _depends_on(self, exercise: Exercise, checks: tuple[Check, ...]) -> object:
-        course, seed = self.environment.course, self.environment.seed
-        is_drawn = checks[0].visibility is Visibility.HIDDEN
-        return [
-            [check.id for check in checks],
-            seed if is_drawn else "",
-            torch.backends.cpu.get_cpu_capability(),
-            everything_of(course, course.by_id[exercise.assignment]),
-        ]
-
-
-def _parts(checks: Iterable[Check]) -> Iterator[tuple[Check, ...]]:
-    """The visible checks and the hidden ones, as far as there are some."""
-    checks = tuple(checks)
-    for visibility in Visibility:
-        if part := tuple(check for check in checks if check.visibility is visibility):
-            yield part
-
-
-def written_answers(checks: Iterable[Check], answers: AnswerCache) -> bytes:
-    """The replies by which checks pass as bytes, with what a mistake is recognised by."""
-    entries: list[Any] = []
-    payloads: list[bytes] = []
-    for number, check in enumerate(checks):
-        for asked, way, record in answers.known(check.id):
-            packer = Packer()
-            judged = packer.pack([fingerprint(value) for value in record.judged])
-            known = sorted(record.not_taken), record.is_drawn
-            sizes = [(len(request), digest.hex()) for request, digest in way]
-            entries.append([number, asked, sizes, judged, packer.size, *known])
-            payloads += [*(request for request, _digest in way), packer.payload()]
-    return encode(Frame({"answers": entries}, b"".join(payloads)))
-
-
-def read_answers(content: bytes, checks: tuple[Check, ...], answers: AnswerCache) -> None:
-    """Have an answer cache know what `written_answers` made of the same checks."""
-    header, reader = opened(content)
-    for number, asked, sizes, judged, size, not_taken, is_drawn in header["answers"]:
-        way = [(reader.take(length), bytes.fromhex(digest)) for length, digest in sizes]
-        values = Unpacker(reader.take(size)).unpack(judged)
-        record = CheckRecord(
-            checks[number],
-            [Recalled(value) for value in values],
-            None,
-            not_taken=frozenset(not_taken),
-            is_drawn=is_drawn,
-        )
-        answers.know(checks[number].id, asked, way, record)

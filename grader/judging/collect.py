@@ -1,4 +1,4 @@
-"""Collects graded checks with pytest; `grader.judging.run` calls them.
+"""Collects graded checks; `grader.judging.run` calls them.
 
 A check is a method of a class marked with its exercise:
 
@@ -15,155 +15,115 @@ what this visible check, or this sentence of the docstring, has told the student
 name for what it needs: `attempt`, `student`, `reference`, `judge`, `draw`, `printed`. It has no other
 fixtures and no parameters, so that it can be called for each submission, and for each known
 mistake, without pytest's own work around every test (two thirds of a millisecond, where most checks
-take less).
+take less). Names, marks and the order of what is inherited mean what they mean to pytest.
 """
 
 import inspect
-import json
-import os
-import re
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, fields
-from operator import attrgetter
+import sys
+from collections.abc import Collection, Iterator
+from dataclasses import fields
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from grader.core.errors import CourseError, GraderFault
-from grader.core.kept import kept
 from grader.core.language import _
 from grader.core.records import Visibility
-from grader.course.check_helpers import imported_helpers
 from grader.course.course import CHECKS, Course
 from grader.course.lost_exercises import require_listed
 from grader.judging.fixtures import Fixtures
-from grader.judging.modules import forget_checks, load, loaded
+from grader.judging.modules import forget_checks, load_all, loaded
 from grader.judging.run import Check
 
 FILES = {"test_visible.py": Visibility.VISIBLE, "test_hidden.py": Visibility.HIDDEN}
 FIXTURES = ("attempt", *(fixture.name for fixture in fields(Fixtures)))
 
-UNUSED_PLUGINS = (
-    *("cacheprovider", "capture", "debugging", "doctest", "faulthandler", "junitxml"),
-    *("legacypath", "logging", "monkeypatch", "pastebin", "recwarn", "setuponly", "setupplan"),
-    *("skipping", "stepwise", "subtests", "terminal", "terminalprogress", "threadexception"),
-    *("tmpdir", "unittest", "unraisableexception", "warnings"),
-)
-"""Plugins of pytest that collecting does not need."""
-
 LEAST_MIB = 16
 """With less, a right and small call can lack memory for what Python itself needs."""
 
-MARKS = (
-    "exercise(name): the exercise that the checks of a class belong to",
-    "weight(n): a check's share of its exercise's points, 1 unless said",
-    "gate: when it does not pass, the later checks of its exercise are blocked",
-    "remark: says what would be better and costs nothing",
-    "conduct: holds for code that computes nothing; it counts only as far as values are right",
-    "guessable(why): values of this exercise can be guessed, so that it bounds nothing",
-    "memory(mib): it runs in a process of its own, with so much memory on top of what is imported",
-    "deepens(what): the visible check, or the docstring's sentence, that a hidden check tests further",
-)
+Marks = dict[str, pytest.Mark | pytest.MarkDecorator]
+"""The marks of a check, of its class and its module by name: the closest of each."""
 
 
-@dataclass
-class _Collection:
-    """The pytest plugin that keeps what was collected."""
+def describe_check(course: Course, path: Path, owner: type, name: str) -> Check:
+    """What a test function declares.
 
-    course: Course
-    helpers: tuple[Path, ...]
-    checks: list[Check] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-    def pytest_configure(self, config: pytest.Config) -> None:
-        """Make the marks known."""
-        for mark in MARKS:
-            config.addinivalue_line("markers", mark)
-
-    def pytest_sessionstart(self) -> None:
-        """Load what check files import, where the marks are known."""
-        self.faults += filter(None, (load(self.course, path) for path in self.helpers))
-        if self.faults:
-            pytest.exit("a helper cannot be loaded")
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Keep every check, and leave pytest nothing to run."""
-        for item in items:
-            try:
-                self.checks.append(describe_check(self.course, item))
-            except CourseError as error:
-                self.problems += error.problems
-        items.clear()
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A check file that cannot be collected is the grader's own fault."""
-        if report.failed:
-            self.faults.append(f"{report.nodeid}: {_why(report.longreprtext)}")
-
-
-def describe_check(course: Course, item: pytest.Item) -> Check:
-    """What a collected test function declares.
+    Args:
+        course: the course.
+        path: the file of checks.
+        owner: the class that it is a method of.
+        name: its own.
 
     Raises:
         CourseError: when it declares no exercise of its assignment, or lacks a docstring.
     """
-    if not isinstance(item, pytest.Function) or item.cls is None:
-        raise CourseError(f"{item.nodeid}: only methods of classes can be checks")
-    mark = item.get_closest_marker("exercise")
-    id_ = f"{item.path.parent.name}/{mark.args[0] if mark and mark.args else ''}"
+    function, assignment, visibility = getattr(owner, name), path.parent.name, FILES[path.name]
+    place = "::".join((course.inner(path), *owner.__qualname__.split("."), name))
+    marks = _marks(function, owner, sys.modules[owner.__module__])
+    id_ = f"{assignment}/{_argument(marks, 'exercise', '')}"
     if id_ not in course.exercises:
-        name = id_.partition("/")[2]
-        for assignment in course.assignments:
-            if assignment.id == item.path.parent.name:
-                require_listed(assignment, course.paths(assignment).solution, [name])
-        raise CourseError(f"{item.nodeid}: it is marked with no exercise of its assignment")
-    visibility = FILES[item.path.name]
-    if not (item.function.__doc__ or "").strip():
-        raise CourseError(f"{item.nodeid}: its docstring is the sentence the student reads")
-    asks_for = tuple(inspect.signature(item.function).parameters)[1:]  # besides itself
-    unknown = [name for name in asks_for if name not in FIXTURES]
-    if unknown or hasattr(item, "callspec"):
-        what = f"`{unknown[0]}`" if unknown else "parameters"
-        raise CourseError(f"{item.nodeid}: it asks for {what}; checks have {', '.join(FIXTURES)}")
-    weight = item.get_closest_marker("weight")
-    deepens = item.get_closest_marker("deepens")
-    guessable = item.get_closest_marker("guessable")
-    is_remark = item.get_closest_marker("remark") is not None
+        if assignment in course.by_id:
+            paths = course.paths(course.by_id[assignment])
+            require_listed(course.by_id[assignment], paths.solution, [id_.partition("/")[2]])
+        raise CourseError(f"{place}: it is marked with no exercise of its assignment")
+    sentence = " ".join((function.__doc__ or "").split())
+    if not sentence:
+        raise CourseError(f"{place}: its docstring is the sentence the student reads")
+    asks_for = tuple(inspect.signature(function).parameters)[1:]  # besides itself
+    unknown = [f"`{asked}`" for asked in asks_for if asked not in FIXTURES]
+    if unknown or "parametrize" in marks:
+        what = next(iter(unknown), "parameters")
+        raise CourseError(f"{place}: it asks for {what}; checks have {', '.join(FIXTURES)}")
     return Check(
-        id=f"{id_}::{visibility}::{item.name}",
+        id=f"{id_}::{visibility}::{name}",
         exercise=course.exercises[id_],
         visibility=visibility,
-        title=title_of(course, item.function),
-        weight=0 if is_remark else weight.args[0] if weight else 1,
-        is_gate=item.get_closest_marker("gate") is not None,
-        is_remark=is_remark,
-        is_conduct=item.get_closest_marker("conduct") is not None,
-        guessable=guessable.args[0] if guessable else "",
-        owner=item.cls,
-        function=item.function,
+        title=course.text(_(sentence)),
+        weight=0 if "remark" in marks else _argument(marks, "weight", 1),
+        is_gate="gate" in marks,
+        is_remark="remark" in marks,
+        is_conduct="conduct" in marks,
+        guessable=_argument(marks, "guessable", ""),
+        owner=owner,
+        function=function,
         asks_for=asks_for,
-        deepens=deepens.args[0] if deepens else "",
-        memory_mib=_memory(item),
-        file=Path(os.path.relpath(item.path, course.root)).as_posix(),
+        deepens=_argument(marks, "deepens", ""),
+        memory_mib=_memory(place, marks),
+        file=course.inner(path),
     )
 
 
-def _memory(item: pytest.Function) -> int:
+def _marks(*holders: Any) -> Marks:
+    """The marks of a function and of what is around it; those of base classes come first."""
+    found: Marks = {}
+    for holder in holders:
+        for base in reversed(getattr(holder, "__mro__", (holder,))):
+            listed = vars(base).get("pytestmark", [])
+            for mark in listed if isinstance(listed, list | tuple) else [listed]:
+                found.setdefault(mark.name, mark)
+    return found
+
+
+def _argument(marks: Marks, name: str, default: Any) -> Any:
+    """What a mark says; the default where it is missing."""
+    return marks[name].args[0] if name in marks and marks[name].args else default
+
+
+def _memory(place: str, marks: Marks) -> int:
     """The MiB that a check may use; 0 where it says none.
 
     Raises:
         CourseError: when it says something else.
     """
-    mark = item.get_closest_marker("memory")
-    if mark is None:
+    if "memory" not in marks:
         return 0
-    mib = mark.kwargs.get("mib")
-    if mark.args or len(mark.kwargs) != 1 or type(mib) is not int or mib < LEAST_MIB:
+    args, kwargs = marks["memory"].args, marks["memory"].kwargs
+    mib = kwargs.get("mib")
+    if args or len(kwargs) != 1 or type(mib) is not int or mib < LEAST_MIB:
         whole = f"a whole number of at least {LEAST_MIB}"
-        raise CourseError(f"{item.nodeid}: memory(mib=…) takes {whole}")
+        raise CourseError(f"{place}: memory(mib=…) takes {whole}")
     return mib
 
 
@@ -184,23 +144,24 @@ def collect(
         GraderFault: when checks cannot be collected.
     """
     files = _files(course, exercises, visibilities)
-    if not files:  # pytest would look for some itself
-        return ()
-    collected: list[tuple[Check, ...]] = []
-
-    def make() -> bytes:
-        forget_checks(
-            course.root / CHECKS, also_own=True
-        )  # what is kept is of the files as they are
-        helpers = imported_helpers(files)
-        collected.append(_collected(course, files, helpers))
-        return compiled(course, (*helpers, *files), collected[0])
-
-    depends_on = [course.raw_hash, [course.inner(path) for path in files]]
-    content = kept("checks", depends_on, make)
-    found = collected[0] if collected else loaded_checks(course, content)
-    if found is None:
-        found = _collected(course, files, imported_helpers(files))
+    folder = course.root / CHECKS
+    forget_checks(folder, also_own=True)  # this process may have loaded older files
+    if faults := load_all(course, files):
+        forget_checks(folder, also_own=True)
+        raise GraderFault("checks could not be collected: " + "; ".join(faults))
+    found: list[Check] = []
+    problems: list[str] = []
+    for path in files:
+        for owner, name in _functions(loaded(course, path)):
+            try:
+                if isinstance(owner, ModuleType):
+                    what = "only methods of classes can be checks"
+                    raise CourseError(f"{course.inner(path)}::{name}: {what}")
+                found.append(describe_check(course, path, owner, name))
+            except CourseError as error:
+                problems += error.problems
+    if problems:
+        raise CourseError(*dict.fromkeys(problems))
     order = {id_: position for position, id_ in enumerate(course.exercises)}
     checks = [check for check in found if check.exercise.id in exercises]
     hidden = Visibility.HIDDEN
@@ -208,45 +169,18 @@ def collect(
     return tuple(checks)
 
 
-def _collected(
-    course: Course, files: Sequence[Path], helpers: tuple[Path, ...]
-) -> tuple[Check, ...]:
-    """The checks of these files, in pytest's order; raises as `collect` does."""
-    collection = _Collection(course, helpers)
-    code = _run_pytest(collection, files)
-    if collection.problems:
-        raise CourseError(*dict.fromkeys(collection.problems))
-    if collection.faults:
-        forget_checks(course.root / CHECKS, also_own=True)
-        raise GraderFault("checks could not be collected: " + "; ".join(collection.faults))
-    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-        raise GraderFault(f"pytest ended with exit code {code} while collecting checks")
-    return tuple(collection.checks)
-
-
-def _run_pytest(collection: _Collection, files: Sequence[Path]) -> int:
-    root = collection.course.root
-    arguments = [
-        *("-c", os.devnull, "--rootdir", str(root), "--noconftest", "--assert=plain"),
-        # Else pytest would list every folder above the checks, up to the root of the file system.
-        *("--confcutdir", str(root / CHECKS)),
-        *("--import-mode=importlib", "--disable-plugin-autoload"),
-        *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
-        *(str(path) for path in files),
-    ]
-    forget_checks(root / CHECKS)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("PYTEST_ADDOPTS", raising=False)
-        return int(pytest.main(arguments, plugins=[collection]))
-
-
-def _why(report: str) -> str:
-    """The last line of an error's report, and where in a check file it was."""
-    lines = [line[1:].strip() for line in report.splitlines() if line.startswith("E ")]
-    place = r"^(?:E\s+File .*, line |\S+test_\w+\.py:)(\d+)"
-    lines_of_checks = re.findall(place, report, re.MULTILINE)
-    location = f" (line {lines_of_checks[-1]})" if lines_of_checks else ""
-    return f"{lines[-1] if lines else report.strip()[-200:]}{location}"
+def _functions(holder: ModuleType | type) -> Iterator[tuple[ModuleType | type, str]]:
+    """The test functions of a module, or of a class, and what each of them is in."""
+    members: dict[str, Any] = {}
+    for base in reversed(holder.__mro__ if isinstance(holder, type) else (holder,)):
+        for name, value in vars(base).items():
+            members.pop(name, None)  # what is defined again stands where it was defined last
+            members[name] = value
+    for name, value in members.items():
+        if isinstance(value, type) and name.startswith("Test"):
+            yield from _functions(value)
+        elif callable(value) and name.startswith("test"):
+            yield holder, name
 
 
 def _files(
@@ -261,68 +195,3 @@ def _files(
         for visibility in visibilities
     ]
     return [file for file in found if file.is_file()]
-
-
-IN_MODULES = ("exercise", "title", "owner", "function")
-"""What of a check is found in its course and its module; the rest is data."""
-DATA = tuple(field.name for field in fields(Check) if field.name not in IN_MODULES)
-
-
-def title_of(course: Course, function: Callable[..., None]) -> str:
-    """A check's docstring in the language of the run."""
-    sentence = " ".join((function.__doc__ or "").split())
-    return course.text(_(sentence))
-
-
-def compiled(course: Course, files: Sequence[Path], checks: Sequence[Check]) -> bytes:
-    """Collected checks as data; nothing where one is found in its module by no name.
-
-    Args:
-        course: the course.
-        files: what was loaded for them, in order.
-        checks: the checks.
-    """
-    entries = []
-    for check in checks:
-        owner = check.owner.__qualname__
-        if _found(course, check.file, owner, check.name) != (check.owner, check.function):
-            return b"null"
-        entries.append([owner, {name: getattr(check, name) for name in DATA}])
-    return json.dumps([[course.inner(path) for path in files], entries]).encode()
-
-
-def loaded_checks(course: Course, content: bytes) -> tuple[Check, ...] | None:
-    """The checks of what `compiled` made; None where pytest has to say why they cannot be loaded."""
-    known = json.loads(content)
-    if known is None:
-        return None
-    files, entries = known
-    forget_checks(course.root / CHECKS, also_own=True)  # this process may have loaded older files
-    with pytest.MonkeyPatch.context() as patch:
-        # Marks of checks are known only while these are collected; a test run refuses others.
-        patch.setattr(pytest.mark, "_config", None, raising=False)
-        if any(load(course, course.root / file) for file in files):
-            forget_checks(course.root / CHECKS, also_own=True)
-            return None
-    return tuple(_check(course, owner, data) for owner, data in entries)
-
-
-def _check(course: Course, owner: str, data: dict[str, Any]) -> Check:
-    exercise, visibility, name = data["id"].split("::")
-    class_, function = _found(course, data["file"], owner, name)
-    return Check(
-        **{**data, "visibility": Visibility(visibility), "asks_for": tuple(data["asks_for"])},
-        exercise=course.exercises[exercise],
-        title=title_of(course, function),
-        owner=class_,
-        function=function,
-    )
-
-
-def _found(course: Course, file: str, owner: str, name: str) -> tuple[Any, Any]:
-    """A class, and the function that is a method of it; None for what is not there."""
-    try:
-        class_ = attrgetter(owner)(loaded(course, course.root / file))
-    except (AttributeError, KeyError):
-        return None, None
-    return class_, getattr(class_, name, None)

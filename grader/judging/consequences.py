@@ -7,13 +7,16 @@ from typing import Any
 import torch
 
 from grader.core.language import _
+from grader.judging.diagnosis import BY_CHANCE
 from grader.judging.fixtures import Fixtures
 from grader.testing.compare import Difference, compare
 from grader.testing.judge import NOT_TAKEN, Mismatch
+from grader.testing.replies import Gradients
+from grader.testing.student import StudentHandle
 
 
 def may_follow(
-    difference: Difference, first: Difference, *, is_general: bool, not_taken: frozenset[str]
+    difference: Difference, first: Difference, is_general: bool, not_taken: frozenset[str]
 ) -> bool:
     """Whether one check may fail for nothing but what an earlier one fails for.
 
@@ -117,3 +120,22 @@ def _is_of_nan(difference: Difference) -> bool:
     actual, expected = difference.actual, difference.expected
     both = isinstance(actual, torch.Tensor) and isinstance(expected, torch.Tensor)
     return both and bool(actual.isnan().any()) and not bool(expected.isnan().any())
+
+
+def came_back(student: StudentHandle) -> tuple[Any, ...]:
+    """All that came back from each call, judged or not; `BY_CHANCE` where that differs each time."""
+    made = {call.instance: call for call in student.calls if call.instance and not call.is_forward}
+    replied: list[Any] = []
+    for position, answer in student.answers.items():
+        call = student.calls[position]
+        maker = made.get(call.instance)
+        is_drawn = call.seed is None and position in student.drew
+        if call.is_forward:  # which is given a seed for dropout, and that differs by processor
+            is_kept = maker is not None and maker.seed is None and not maker.given
+            is_drawn |= is_kept or call.seed is not None
+        gradients = answer.gradients or Gradients({}, {})
+        names = {own: name for name, own in student.renamed.get(call.instance, {}).items()}
+        parameters = {names.get(own, own): g for own, g in gradients.parameters.items()}
+        told = (answer.value, answer.changed, gradients.arguments, parameters)
+        replied.append(BY_CHANCE if is_drawn else told)
+    return tuple(replied)

@@ -43,13 +43,6 @@ name of its type.
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
-    """The fingerprint of a value that a check judged in an earlier run."""
-
-    fingerprint: Fingerprint
-
-
-@dataclass(frozen=True, slots=True)
 class Trace:
     """How one check ended, and a fingerprint of each value it judged.
 
@@ -95,8 +88,6 @@ class Known:
 
 def fingerprint(value: Any) -> Fingerprint:
     """A judged value in a form that can be compared and recorded: large tensors are sampled."""
-    if isinstance(value, Recalled):
-        return value.fingerprint
     if isinstance(value, torch.Tensor):
         data = value.detach().flatten()
         if data.numel() > SAMPLED:

@@ -8,7 +8,7 @@ import torch
 
 from grader.core.language import N_, _, paragraph
 from grader.core.text import clean, location_words
-from grader.sandbox.failures import IMPORTS, stub_exercise
+from grader.sandbox.failures import IMPORTS, CodeLine, stub_exercise
 from grader.testing.replies import Failure
 
 SPELLING = N_("Is `__init__` spelt exactly so, with two underscores on each side?")
@@ -137,11 +137,10 @@ SYNTAX_HINTS = (
 
 def syntax_hints(failure: Failure) -> list[str]:
     """What is said below a line that keeps a file from running."""
-    line = failure.location.text if failure.location else ""
     return [
         _(hint)
         for message, text, hint in SYNTAX_HINTS
-        if re.match(message, failure.message) and re.match(text, line)
+        if re.match(message, failure.message) and re.match(text, failure.text)
     ]
 
 
@@ -164,8 +163,7 @@ def exception_hints(failure: Failure, name: str) -> list[str]:
         return [found]
     if found := _bracket_hint(failure):
         return [found]
-    line = failure.location.text if failure.location else ""
-    if "'NoneType'" in failure.message and re.search(r"\bself\.mask\b", line):
+    if "'NoneType'" in failure.message and re.search(r"\bself\.mask\b", failure.text):
         return [_(NO_MASK)]
     if found := _own_raise(failure) or _sizes_of_view(failure):
         return [found]
@@ -177,9 +175,8 @@ def exception_hints(failure: Failure, name: str) -> list[str]:
 
 def _own_raise(failure: Failure) -> str:
     """For a `raise` of the student's that a check should not lead to; "" for anything else."""
-    line = failure.location.text if failure.location else ""
     is_refusal = failure.own and failure.type != "SystemExit"
-    if not is_refusal or not RAISED.search(line.strip()):
+    if not is_refusal or not RAISED.search(failure.text.strip()):
         return ""
     return _(
         "This line of yours refuses the call, which should work: what is compared in it or before "
@@ -200,13 +197,23 @@ def _sizes_of_view(failure: Failure) -> str:
     return words.format(wanted=math.prod(sizes), count=count)
 
 
+def place_words(line: CodeLine | None, file: str = "") -> str:
+    """Where a line is, in words; the file alone where no line is known.
+
+    Args:
+        line: the line.
+        file: its path as it was handed in; by default the one that the line says.
+    """
+    file = clean(file or (line.file if line else ""), 120)
+    return location_words(file, line.cell, line.line) if line else file
+
+
 def proposal(failure: Failure) -> str:
     """What may have been meant by a name that is not known."""
     if failure.meant in IMPORTS.values():
         return _("Is `{statement}` missing?").format(statement=failure.meant)
     wrote, meant = clean(failure.wrote, 80), clean(failure.meant, 120)
-    at = failure.set_at
-    if at is None or failure.in_text == meant:
+    if failure.set_at is None or failure.in_text == meant:
         question = _("Did you mean {name} when you wrote {similar}?")
         return question.format(name=meant, similar=wrote)
     sentence = _("`{wrote}` is used here, but what is set is `{meant}` ({place}).")
@@ -214,8 +221,7 @@ def proposal(failure: Failure) -> str:
         sentence = _(
             "`{wrote}` is used here, as the exercise calls it; what is set is `{meant}` ({place})."
         )
-    place = location_words(clean(at.file, 120), at.cell, at.line)
-    return sentence.format(wrote=wrote, meant=meant, place=place)
+    return sentence.format(wrote=wrote, meant=meant, place=place_words(failure.set_at))
 
 
 def _misplaced(failure: Failure) -> str:
@@ -228,14 +234,12 @@ def _misplaced(failure: Failure) -> str:
             "`def forward` stands outside of its class ({place}): indent it as far as the class's "
             "other methods."
         )
-    at = failure.set_at
-    place = location_words(clean(at.file, 120), at.cell, at.line) if at else ""
-    return sentence.format(method=clean(failure.meant, 80), place=place)
+    return sentence.format(method=clean(failure.meant, 80), place=place_words(failure.set_at))
 
 
 def _not_imported(failure: Failure) -> str:
     """Which import failed, and what there is to do about it."""
-    found, at = re.match(r"No module named '([\w.]+)'", failure.message), failure.set_at
+    found = re.match(r"No module named '([\w.]+)'", failure.message)
     module = clean(found[1], 80) if found else ""
     advice = _("Do without it, or leave out what needs it.")
     if module:
@@ -244,27 +248,25 @@ def _not_imported(failure: Failure) -> str:
             "this file."
         )
         advice = sentence.format(module=module, file=f"{module.replace('.', '/')}.py")
-    if at is None:
+    if failure.set_at is None:
         return advice
-    place = location_words(clean(at.file, 120), at.cell, at.line)
     used = _("`{name}` is used here, and its import failed ({place}).")
-    return paragraph((used.format(name=clean(failure.wrote, 80), place=place), advice))
+    used = used.format(name=clean(failure.wrote, 80), place=place_words(failure.set_at))
+    return paragraph((used, advice))
 
 
 def _tuple_of_one(failure: Failure) -> str:
     """Which value is a tuple of one, and where the comma is that makes it one."""
-    at = failure.set_at
     sentence = _(
         "`{name}` is a tuple of one value. Is there a comma at the end of the line that sets it, or "
         "of a `return`?"
     )
-    if at is not None:
+    if failure.set_at is not None:
         sentence = _(
             "`{name}` is a tuple of one value: there is a comma at the end of the line that sets it "
             "({place})."
         )
-    place = location_words(clean(at.file, 120), at.cell, at.line) if at else ""
-    return sentence.format(name=clean(failure.wrote, 80), place=place)
+    return sentence.format(name=clean(failure.wrote, 80), place=place_words(failure.set_at))
 
 
 def _is_layer(name: str) -> bool:
@@ -277,7 +279,6 @@ def _is_layer(name: str) -> bool:
 
 def _layer_hint(failure: Failure) -> str:
     """For a layer that is used as if it were a tensor; "" for anything else."""
-    text = failure.location.text if failure.location else ""
     kind, place = "", ""
     if found := re.search(r"'(\w+)' object has no attribute '(\w+)'", failure.message):
         is_tensors = hasattr(torch.Tensor, found[2])
@@ -293,7 +294,7 @@ def _layer_hint(failure: Failure) -> str:
         kind, place = found[1], ""
     if not _is_layer(kind):
         return ""
-    names = re.findall(place, text) if place else []
+    names = re.findall(place, failure.text) if place else []
     if len(set(names)) != 1:
         return _("A layer ({kind}) is not a tensor: call it with one.").format(kind=f"nn.{kind}")
     words = _("`{layer}` is a layer, not a tensor: call it, `{layer}(x)`.")
@@ -307,7 +308,7 @@ def _layer_hint(failure: Failure) -> str:
 
 def _bracket_hint(failure: Failure) -> str:
     """For a method without `()`, or what is none with `()`; "" for anything else."""
-    text = failure.location.text if failure.location else ""
+    text = failure.text
     if re.search(r"\b(builtin_function_or_method|method_descriptor)\b|'method'", failure.message):
         names = [
             name
@@ -325,7 +326,7 @@ def _bracket_hint(failure: Failure) -> str:
 
 def _signature_hints(failure: Failure, name: str) -> Iterator[str]:
     """Questions on what is called with other arguments than it takes, or was never set."""
-    message, text = failure.message, failure.location.text if failure.location else ""
+    message, text = failure.message, failure.text
     is_its_own = re.match(rf"{re.escape(name)}(\.\w+)?\(\)", message)
     lacks = re.search(r"'(\w+)' object has no attribute '(\w+)'", message)
     if lacks and (lacks[1] == name or f"self.{lacks[2]}" in text):

@@ -15,7 +15,7 @@ from grader.judging.known_mistakes import KnownMistakes, findings
 from grader.judging.run import Check, CheckRecord, CheckRun
 from grader.judging.scoring import earned_share
 from grader.sessions.answers import Answers
-from grader.testing.earlier import Carried, judged
+from grader.testing.earlier import Carried, is_right, judged
 from grader.testing.lookup import StandIn
 
 NOT_WRITTEN = (Outcome.NOT_ATTEMPTED, Outcome.MISSING)
@@ -39,11 +39,6 @@ class Judgement:
     findings: tuple[Finding, ...]
     judged_with: tuple[str, ...] = ()
     to_judge_with: tuple[str, ...] = ()
-
-    @property
-    def is_right(self) -> bool:
-        """Whether all checks that count have passed."""
-        return all(check.outcome is Outcome.PASSED for check in self.checks if check.weight)
 
 
 def with_right_parts(
@@ -70,7 +65,7 @@ def with_right_parts(
         part for part in parts if standing[part.id].is_attempted and not standing[part.id].is_right
     ]
     is_written = any(check.outcome not in NOT_WRITTEN for check in first.checks)
-    if not wrong or first.is_right or not is_written:
+    if not wrong or is_right(first.checks) or not is_written:
         return first
     answers = _answers(run, exercise, wrong)
     if answers is None:
@@ -158,7 +153,7 @@ class ExerciseJudge:
         submission = self.run.submission
         submission.compared.clear()
         ended, carried = self.run.exercise(exercise.id), None
-        if not judged(ended).is_right:
+        if not is_right(ended):
             with ExitStack() as stack:
                 carried = self._stand_in(stack, sorted(submission.compared))
                 if carried is not None:
@@ -168,7 +163,7 @@ class ExerciseJudge:
         first = Judgement(ended, self.run.records, diagnose(self.run.records))
         parts = self.builds_on.get(exercise.id, ())
         made = with_right_parts(self.run, exercise, first, parts, diagnose)
-        if not made.is_right:
+        if not is_right(made.checks):
             carried = _carried(exercise, made.findings)
         standing = judged(made.checks, made.findings)
         submission.judged[exercise.id] = replace(standing, comes_along=carried)

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 
+from msgspec import msgpack
+
 from grader.core.errors import GraderFault
 from grader.core.kept import kept
 from grader.core.records import Visibility
@@ -15,7 +17,7 @@ from grader.course.course import Exercise
 from grader.course.outcome_parts import everything_of
 from grader.judging.fixtures import CheckEnvironment
 from grader.judging.run import Check
-from grader.judging.solution_requests import SolutionRequests, read_requests
+from grader.judging.solution_requests import SolutionRequests
 from grader.sandbox.wire import Frame, encode
 from grader.sessions.base import Session
 from grader.testing.lookup import SubmissionHandle
@@ -86,34 +88,30 @@ class ExpectedRequests:
             is_drawn = any(check.visibility is Visibility.HIDDEN for check in chosen)
             seed = self.environment.seed if is_drawn else ""
             depends_on = [key, seed, everything_of(course, assignment)]
-            content = kept(
-                "requests",
-                depends_on,
-                lambda: self._ask(exercise, chosen).written(),
-                most=MOST_KEPT,
-            )
-            self.asked[key] = read_requests(content)
+
+            def make() -> bytes:
+                return msgpack.encode(self._ask(exercise, chosen))
+
+            content = kept("requests", depends_on, make, most=MOST_KEPT)
+            self.asked[key] = msgpack.decode(content, type=SolutionRequests)
         return self.asked[key]
 
     def _ask(self, exercise: Exercise, checks: Iterable[Check]) -> SolutionRequests:
         if self.environment.beside is None:
             raise GraderFault("there is no solution to ask")
-        with closing(self.environment.beside()) as inner:
-            return self._asked(Listening(inner), exercise, checks)
-
-    def _asked(
-        self, session: Listening, exercise: Exercise, checks: Iterable[Check]
-    ) -> SolutionRequests:
         found: dict[str, tuple[bytes, ...]] = {}
         solution, limits = self.environment.reference.submission, self.environment.course.limits
-        handle = SubmissionHandle(solution, session, limits)
-        handle.declared[exercise.id] = self.environment.declared(exercise)
-        located = handle.locate(exercise)
-        for check in checks:
-            session.begin(check.id)
-            given = self.environment.fixtures(handle, exercise, check.id, check.visibility)
-            record = check.run(given, self.environment)
-            if record.raised is None and session.requests and session.files <= {located.key, ""}:
-                found[check.id] = tuple(session.requests)
-        how = located.asked_as(exercise.name, handle.declared[exercise.id])
+        with closing(self.environment.beside()) as inner:
+            session = Listening(inner)
+            handle = SubmissionHandle(solution, session, limits)
+            handle.declared[exercise.id] = self.environment.declared(exercise)
+            located = handle.locate(exercise)
+            for check in checks:
+                session.begin(check.id)
+                given = self.environment.fixtures(handle, exercise, check.id, check.visibility)
+                record = check.run(given, self.environment)
+                asks_alone = session.files <= {located.key, ""}
+                if record.raised is None and session.requests and asks_alone:
+                    found[check.id] = tuple(session.requests)
+            how = located.asked_as(exercise.name, handle.declared[exercise.id])
         return SolutionRequests(located.key, how, found)

@@ -2,14 +2,19 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from grader.core.language import _, listed
+from grader.core.language import N_, _, listed
 from grader.core.records import CodeLocation, ExerciseResult, Outcome
 from grader.core.text import clean, location_words
 from grader.course.course import Assignment, Course, Exercise
+from grader.judging.exception_hints import place_words
 from grader.judging.messages import ended_loading, exception_words, stops_there
 from grader.submissions.source_file import SourceFile, definitions
 from grader.submissions.submission import Submission
+from grader.testing.earlier import is_right
 from grader.testing.lookup import Located, SubmissionHandle
+
+Notes = Iterator[tuple[str, str]]
+"""Sentences, each with the id of the assignment that it is on."""
 
 
 def with_file_notes(
@@ -22,23 +27,27 @@ def with_file_notes(
         handle: the submission, with what was found out about it.
         exercises: the results, by id.
     """
-    notes = [
-        _ended(handle, exercises),
-        _stopped(course, handle, exercises),
-        _of_another(course, handle.submission, exercises),
-        _chosen(course, handle, exercises),
-        _defined_twice(course, handle, exercises),
-        _unlimited(handle),
-    ]
-    submission = handle.submission
-    for found in notes:
-        submission = submission.with_notes(found)
-    return submission
+    submission, judged = handle.submission, [course.exercises[id_] for id_ in exercises]
+    found = (
+        *_ended(handle, exercises),
+        *_stopped(handle, judged),
+        *_of_another(course, submission, exercises),
+        *_choices(course, handle, judged),
+        *_defined_twice(course, handle, exercises),
+        *((id_, _(UNLIMITED)) for id_ in handle.unlimited),
+    )
+    return submission.with_notes(
+        {id_: tuple(note for of, note in found if of == id_) for id_ in submission.readings}
+    )
 
 
-def _ended(
-    handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
-) -> dict[str, tuple[str, ...]]:
+UNLIMITED = N_(
+    "Some checks limit how much memory your code may use. Here they ran without that limit: it "
+    "needs Linux and the command `grader check`, without `--debug`."
+)
+
+
+def _ended(handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]) -> Notes:
     """A note on each file that was stopped, or ended its process, where no check says so."""
     outcomes = {"timeout": Outcome.TIMEOUT, "crashed": Outcome.CRASHED}
     reported = {
@@ -46,71 +55,45 @@ def _ended(
         for id_, exercise in exercises.items()
         for check in exercise.checks
     }
-    seconds, ended = handle.limits.load_seconds, handle.ended_loading()
-    return {
-        id_: tuple(
-            ended_loading(key, ended[key], seconds)
-            for key in reading.sources
-            if key in ended and (id_, outcomes[ended[key].kind]) not in reported
-        )
-        for id_, reading in handle.submission.readings.items()
-    }
+    ended = handle.ended_loading()
+    for id_, reading in handle.submission.readings.items():
+        for key in reading.sources:
+            if key in ended and (id_, outcomes[ended[key].kind]) not in reported:
+                yield id_, ended_loading(key, ended[key], handle.limits.load_seconds)
 
 
-def _unlimited(handle: SubmissionHandle) -> dict[str, tuple[str, ...]]:
-    """A note on each assignment whose limits of memory could not be set."""
-    note = _(
-        "Some checks limit how much memory your code may use. Here they ran without that limit: it "
-        "needs Linux and the command `grader check`, without `--debug`."
-    )
-    return dict.fromkeys(handle.unlimited, (note,))
-
-
-def _stopped(
-    course: Course, handle: SubmissionHandle, exercises: Collection[str]
-) -> dict[str, tuple[str, ...]]:
+def _stopped(handle: SubmissionHandle, judged: list[Exercise]) -> Notes:
     """A note on each file that stops at an exception below all that was asked of it."""
-    judged = [course.exercises[id_] for id_ in exercises]
     stops = handle.stops_below(judged)
-    return {
-        id_: tuple(stops_there(key, stops[key]) for key in reading.sources if key in stops)
-        for id_, reading in handle.submission.readings.items()
-        if any(exercise.assignment == id_ for exercise in judged)
-    }
+    for id_ in dict.fromkeys(exercise.assignment for exercise in judged):
+        for key in handle.submission.readings[id_].sources:
+            if key in stops:
+                yield id_, stops_there(key, stops[key])
 
 
 def _defined_twice(
     course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
-) -> dict[str, tuple[str, ...]]:
+) -> Notes:
     """A note on each function or class that is not right and stands in its file twice."""
-    notes: dict[str, list[str]] = {}
     for id_, result in exercises.items():
         exercise = course.exercises[id_]
-        is_right = all(check.outcome is Outcome.PASSED for check in result.checks if check.weight)
-        if is_right or _is_told(course, handle, exercise):
+        if is_right(result.checks) or _is_told(course, handle, exercise):
             continue
-        key = handle.locate(exercise).key
-        source = handle.submission.sources.get(key)
+        source = handle.submission.sources.get(handle.locate(exercise).key)
         places = list(definitions(source, exercise.name, outermost=True)) if source else []
         if source is None or len(places) < 2:
             continue
         note = _("{name} is defined more than once: {first} and {last}. The last one counts.")
         file = clean(source.key, 120)
         first, last = (location_words(file, *place) for place in (places[0], places[-1]))
-        line = note.format(name=exercise.name, first=first, last=last)
-        notes.setdefault(exercise.assignment, []).append(line)
-    return {id_: tuple(found) for id_, found in notes.items()}
+        yield exercise.assignment, note.format(name=exercise.name, first=first, last=last)
 
 
-def _chosen(
-    course: Course, handle: SubmissionHandle, exercises: Collection[str]
-) -> dict[str, tuple[str, ...]]:
+def _choices(course: Course, handle: SubmissionHandle, judged: list[Exercise]) -> Notes:
     """A note on each class that was chosen by what its constructor takes, or that takes too little."""
-    notes: dict[str, list[str]] = {}
-    for exercise in (course.exercises[id_] for id_ in exercises):
+    for exercise in judged:
         if _is_told(course, handle, exercise):
-            notes.setdefault(exercise.assignment, []).append(_choice(handle, exercise))
-    return {id_: tuple(found) for id_, found in notes.items()}
+            yield exercise.assignment, _choice(handle, exercise)
 
 
 def _is_told(course: Course, handle: SubmissionHandle, exercise: Exercise) -> bool:
@@ -146,17 +129,14 @@ def _choice(handle: SubmissionHandle, exercise: Exercise) -> str:
     return words.format(name=exercise.name, assignment=number, place=place, own=own, wanted=asked)
 
 
-def _of_another(
-    course: Course, submission: Submission, exercises: Collection[str]
-) -> dict[str, tuple[str, ...]]:
+def _of_another(course: Course, submission: Submission, exercises: Collection[str]) -> Notes:
     """A note on each file that holds nothing of its assignment, and something of another one."""
-    notes = {}
     for assignment in course.assignments:
         sources = [submission.sources[k] for k in submission.readings[assignment.id].sources]
         is_judged = any(exercise.id in exercises for exercise in assignment.exercises)
         if is_judged and not any(_defined(source, assignment) for source in sources):
-            notes[assignment.id] = tuple(_foreign(course, source, assignment) for source in sources)
-    return {id_: tuple(filter(None, found)) for id_, found in notes.items()}
+            notes = (_foreign(course, source, assignment) for source in sources)
+            yield from ((assignment.id, note) for note in notes if note)
 
 
 def _foreign(course: Course, source: SourceFile, assignment: Assignment) -> str:
@@ -229,8 +209,7 @@ def ignored(handle: SubmissionHandle, exercises: Iterable[Exercise]) -> dict[str
 def _not_imported(located: Located) -> Iterator[str]:
     """The imports that failed in the file that counts for an exercise."""
     for failure in located.not_imported:
-        at, file = failure.location, clean(located.key, 120)
-        place = location_words(file, at.cell, at.line) if at else file
+        place = place_words(failure.location, located.key)
         sentence = _("{place}: {exception}. What does not need it counts.")
         if "ImportError" in failure.bases:
             sentence = _("{place}: the import failed ({exception}); what does not use it counts.")

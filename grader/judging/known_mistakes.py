@@ -241,16 +241,13 @@ class LiveMistakes:
         key = (exercise.id, size, tuple(check.id for check in checks))
         if key not in self.tried:
             visible = tuple(check for check in checks if check.visibility is Visibility.VISIBLE)
-            groups = self._groups(exercise, size)
+            groups = list(combinations(self.of(exercise), size))
+            if size > 1:
+                groups = [group for group in groups if not any(m.alone for m in group)]
             entries = self._kept(exercise, visible, groups)
             hidden = checks[len(visible) :]
             self.tried[key] = [self._with_hidden(entry, exercise, hidden) for entry in entries]
         return self.tried[key]
-
-    def _groups(self, exercise: Exercise, size: int) -> list[tuple[Misconception, ...]]:
-        """The mistakes of an exercise, or all two of them that are tried together."""
-        groups = combinations(self.of(exercise), size)
-        return [group for group in groups if size == 1 or not any(m.is_alone for m in group)]
 
     def _kept(self, exercise: Exercise, checks: Checks, groups: Sequence[Group]) -> list[Known]:
         """How checks go with groups of mistakes, from the cache where that was found out before.
@@ -270,18 +267,15 @@ class LiveMistakes:
         for state in states:
             if (content := found("mistakes", [state, *about])) is not None:
                 return read_known(content)
-        entries = self._known(exercise, checks, groups)
-        content = write_known(entries)
-        if not any(trace.end == BROKEN for entry in entries for trace in entry.traces.values()):
-            keep("mistakes", [states[-1], *about], content, most=MOST_KEPT)
-        return read_known(content)
-
-    def _known(self, exercise: Exercise, checks: Checks, groups: Sequence[Group]) -> list[Known]:
-        return [
+        entries = [
             self._tried(made, exercise, checks, tuple(m.mistake for m in group))
             for group in groups
             if (made := self.with_mistakes(exercise, *group)) is not None
         ]
+        content = write_known(entries)
+        if not any(trace.end == BROKEN for entry in entries for trace in entry.traces.values()):
+            keep("mistakes", [states[-1], *about], content, most=MOST_KEPT)
+        return read_known(content)
 
     def _with_hidden(self, entry: Known, exercise: Exercise, hidden: Checks) -> Known:
         """The same, which knows how the hidden checks go as well."""
@@ -386,15 +380,13 @@ def _with_parameters(records: list[CheckRecord]) -> list[CheckRecord]:
     """The same; where weights were not found, what rests on drawn numbers alone names nothing."""
     if all(name.endswith("bias") for record in records for name in record.not_taken):
         return records
-    return [
-        replace(record, is_evidence=not record.is_drawn or _is_of_shape(record))
-        for record in records
+    of_shape = [
+        isinstance(r.raised, Mismatch) and is_of_shape(r.raised.difference) for r in records
     ]
-
-
-def _is_of_shape(record: CheckRecord) -> bool:
-    """Whether a check failed for a shape, which drawn numbers do not change."""
-    return isinstance(record.raised, Mismatch) and is_of_shape(record.raised.difference)
+    return [  # drawn numbers do not change shapes
+        replace(record, is_evidence=not record.is_drawn or is_about_shape)
+        for record, is_about_shape in zip(records, of_shape, strict=True)
+    ]
 
 
 def findings(

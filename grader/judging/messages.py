@@ -8,10 +8,11 @@ import torch
 
 from grader.core.language import FULL_WIDTH_STOPS, _
 from grader.core.records import CodeLocation
-from grader.core.text import clean, display_width, location_words
+from grader.core.text import clean, display_width
 from grader.judging.exception_hints import (
     IMPORT_ERRORS,
     exception_hints,
+    place_words,
     proposal,
     syntax_hints,
 )
@@ -319,8 +320,7 @@ def ended_loading(file: str, failure: Failure, seconds: float) -> str:
     )
     if failure.kind == "crashed":
         template = _("{place}: {reason}. What stands before it counts.")
-    file, line = clean(file, 120), failure.location
-    place = file if line is None else location_words(file, line.cell, line.line)
+    place = place_words(failure.location, file)
     return template.format(place=place, seconds=f"{seconds:g}", reason=_reason(failure))
 
 
@@ -335,9 +335,8 @@ def stops_there(file: str, failure: Failure) -> str:
     template = _("{place}: {exception}. The file stops there: nothing below is run.")
     if at is not None and at.cell is not None:
         template = _("{place}: {exception}. The cell stops there: nothing below in it is run.")
-    file = clean(file, 120)
-    place = file if at is None else location_words(file, at.cell, at.line)
-    return template.format(place=place, exception=exception_words(failure).rstrip("."))
+    exception = exception_words(failure).rstrip(".")
+    return template.format(place=place_words(at, file), exception=exception)
 
 
 def does_not_run(file: str, failure: Failure) -> str:

@@ -1,6 +1,7 @@
 """Loads a course's own files beside its checks: helpers, views, predictions."""
 
 import sys
+import traceback
 from collections.abc import Collection, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -43,8 +44,29 @@ def load(course: Course, path: Path) -> str:
         del sys.modules[name]
         if not isinstance(error, Exception | pytest.fail.Exception):
             raise
-        return f"{course.inner(path)}: {type(error).__name__}: {error}"
+        return f"{course.inner(path)}: {type(error).__name__}: {_why(path, error)}"
     return ""
+
+
+def _why(path: Path, error: BaseException) -> str:
+    """What an exception says; in a file of checks with the line."""
+    if not path.name.startswith("test_"):
+        return str(error)
+    if isinstance(error, SyntaxError):
+        return f"{error.msg} (line {error.lineno})"
+    tried = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in tried if frame.filename == str(path)]
+    return f"{error} (line {lines[-1]})" if lines else str(error)
+
+
+def load_all(course: Course, files: Sequence[Path]) -> list[str]:
+    """Load files after the helpers that they import; why some cannot be loaded."""
+    forget_checks(course.root / CHECKS)
+    with pytest.MonkeyPatch.context() as patch:
+        # Marks of checks are known only while these are collected; a test run refuses others.
+        patch.setattr(pytest.mark, "_config", None, raising=False)
+        helpers = [problem for path in imported_helpers(files) if (problem := load(course, path))]
+        return helpers or [problem for path in files if (problem := load(course, path))]
 
 
 def load_beside(
@@ -67,15 +89,7 @@ def load_beside(
     folder = course.root / CHECKS
     ids = dict.fromkeys(course.exercises[id_].assignment for id_ in exercises)
     files = [path for id_ in ids if (path := folder / id_ / name).is_file()]
-    if not files:
-        return []
-    forget_checks(folder)
-    needed = dict.fromkeys((*imported_helpers((*shared, *files)), *shared, *files))
-    with pytest.MonkeyPatch.context() as patch:
-        # Marks of checks are known only while these are collected; a test run refuses others.
-        patch.setattr(pytest.mark, "_config", None, raising=False)
-        problems = [problem for path in needed if (problem := load(course, path))]
-    if problems:
+    if files and (problems := load_all(course, (*shared, *files))):
         raise CourseError(*problems)
     return files
 

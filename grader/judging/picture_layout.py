@@ -34,8 +34,8 @@ class Cell:
 
     text: str
     step: int | None
-    differs: bool
-    is_first: bool
+    differs: bool = False
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,17 +271,6 @@ class Arrow:
         return (start + min(self.source.end, self.target.end)) / 2
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnCell:
-    """A number of a map as it is shown: its text, its step of colour (None for no number)."""
-
-    text: str
-    step: int | None
-
-
-EMPTY = DrawnCell("", None)
-
-
 def placed(drawing: Drawing) -> list[Placed]:
     """The panels of a drawing with their places, row by row."""
     found = []
@@ -324,17 +313,13 @@ def _refuse_hidden(arrow: Arrow, panels: list[Placed]) -> None:
             raise ValueError(f"{name} would go through {between.panel.name!r}; leave a Gap there")
 
 
-def cells(map_: Map) -> Iterator[list[DrawnCell]]:
+def cells(map_: Map) -> Iterator[list[Cell]]:
     """The cells of a map, row by row."""
     finite = [abs(n) for row in map_.values for n in row if n is not None and math.isfinite(n)]
-    most = map_.most or max(finite, default=0.0) or 1.0
+    scale = Scale(map_.most or _most(finite) or 1.0, map_.decimals, ROOM)
     for row in map_.values:
-        yield [EMPTY if n is None else _cell(n, most, map_.decimals) for n in row]
-
-
-def _cell(value: float, most: float, decimals: int) -> DrawnCell:
-    number: Number = value if math.isfinite(value) else str(value)
-    return DrawnCell(cell_text(number, decimals, ROOM), colour_step(number, most))
+        shown = (n if n is None or math.isfinite(n) else str(n) for n in row)
+        yield [Cell("", None) if n is None else scale.cell(n) for n in shown]
 
 
 def sum_texts(map_: Map) -> list[str]:

@@ -1,20 +1,14 @@
 """Cuts what two tensors differ in down to a picture: a few rows and columns, with labels."""
 
-import math
 from typing import Any
 
 import torch
 
-from grader.core.records import Axis, Number, Picture
+from grader.core.records import Axis, Picture
 from grader.course.printed_tensors import Ledger
 from grader.testing.compare import Difference, wrong_values
 from grader.testing.student import Call
-
-MOST_SHOWN = 12
-"""The most rows and columns."""
-
-DIGITS = 7
-"""The digits of a number that are kept: what a float32 has."""
+from grader.testing.views import MOST_SHOWN, shown_numbers
 
 
 def picture_of(
@@ -56,8 +50,8 @@ def picture_of(
     ]
     return Picture(
         what=difference.what,
-        expected=_numbers(shown[0]),
-        received=_numbers(shown[1]),
+        expected=shown_numbers(shown[0]),
+        received=shown_numbers(shown[1]),
         differs=tuple(tuple(bool(value) for value in row) for row in shown[2].tolist()),
         first=(last[0] - rows.start, last[1] - columns.start),
         rows=rows,
@@ -83,13 +77,6 @@ def _axis(name: str, size: int, position: int, labels: tuple[str, ...]) -> Axis:
     """One side: all of it where it is short, else a window with the first difference in it."""
     start = max(0, min(position - MOST_SHOWN // 2, size - MOST_SHOWN))
     return Axis(name, start, size, labels if size == len(labels) else ())
-
-
-def _numbers(plane: torch.Tensor) -> tuple[tuple[Number, ...], ...]:
-    def number(value: float) -> Number:
-        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else str(value)
-
-    return tuple(tuple(map(number, row)) for row in plane.tolist())
 
 
 def _labels(

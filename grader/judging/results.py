@@ -23,7 +23,7 @@ from grader.core.records import (
     Result,
     Visibility,
 )
-from grader.submissions.nbgrader_defects import is_defect
+from grader.submissions.notebooks import is_defect
 
 NOT_FOUND = (Outcome.MISSING, Outcome.BLOCKED)
 
@@ -107,14 +107,8 @@ def _record_text(result: Result, lines: dict[int, str]) -> str:
         if id(part) not in lines:
             lines[id(part)] = _assignment_text(assignment_in_file(part))
         parts.append(lines[id(part)])
-    head = _json(
-        replace(
-            result,
-            score=_shortest(result.score),
-            automatic=_shortest(result.automatic),
-            assignments=(),
-        )
-    )
+    score, automatic = _shortest(result.score), _shortest(result.automatic)
+    head = _json(replace(result, score=score, automatic=automatic, assignments=()))
     return f"{_filled(head, 'assignments', ' ', parts)}\n"
 
 
@@ -146,7 +140,7 @@ def _json(record: object) -> str:
 
 def to_json(result: Result) -> dict[str, Any]:
     """The record of a result."""
-    record: dict[str, Any] = as_json(_written(result))
+    record: dict[str, Any] = json.loads(_record_text(result, {}))
     return record
 
 
@@ -183,15 +177,6 @@ def assignment_in_file(assignment: AssignmentResult) -> AssignmentResult:
         attempts=tuple(map(attempt, assignment.attempts)),
         exercises=tuple(map(exercise_in_file, assignment.exercises)),
         **IN_NO_FILE[AssignmentResult],
-    )
-
-
-def _written(result: Result) -> Result:
-    return replace(
-        result,
-        score=_shortest(result.score),
-        automatic=_shortest(result.automatic),
-        assignments=tuple(map(assignment_in_file, result.assignments)),
     )
 
 

@@ -3,7 +3,7 @@
 import re
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
@@ -17,9 +17,8 @@ from grader.core.language import _
 from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
 from grader.core.text import clean
 from grader.course.course import Exercise
-from grader.judging.came_back import came_back
 from grader.judging.code_location import location_of
-from grader.judging.consequences import beside_gradients, is_general, is_slip, may_follow
+from grader.judging.consequences import beside_gradients, came_back, is_general, is_slip, may_follow
 from grader.judging.fixtures import CheckEnvironment, Fixtures
 from grader.judging.inputs import Inputs, tensors_in
 from grader.judging.messages import (
@@ -36,6 +35,7 @@ from grader.judging.pictures import picture_of
 from grader.judging.solution_requests import SolutionRequests
 from grader.sessions import own_time
 from grader.sessions.base import AsksOtherwise
+from grader.testing.compare import Difference
 from grader.testing.earlier import judged
 from grader.testing.judge import Mismatch
 from grader.testing.lookup import Located, SubmissionHandle
@@ -270,26 +270,30 @@ class CheckRun:
 
     def _take_back_remarks(self, records: Iterable[CheckRecord]) -> None:
         """A remark that ended in an exception which fails a check, too, has judged nothing."""
-        failing: dict[object, Check] = {}
-        for check, failure in _failures(records):
-            if not check.is_remark:
-                failing.setdefault(failure, check)
-        for check, failure in _failures(records):
-            other = failing.get(failure)
-            if self.results[check.id].outcome is Outcome.REMARK and other is not None:
-                self._write_blocked(check, other, self.results[check.id].duration_s)
+        failures = [
+            (record.check, (failure.kind, failure.type, failure.location))
+            for record in records
+            if isinstance(record.raised, StudentOutcome)
+            for failure in [record.raised.failure]
+        ]
+        failing = {how: check for check, how in reversed(failures) if not check.is_remark}
+        for check, how in failures:
+            result = self.results[check.id]
+            if result.outcome is Outcome.REMARK and how in failing:
+                self._write_blocked(check, failing[how], result.duration_s)
 
     def _mark_consequences(self, records: Iterable[CheckRecord]) -> None:
         """Note which checks may fail for nothing but what an earlier one of the exercise fails for."""
-        before: list[CheckRecord] = []
+        before: list[Difference] = []
         for record in records:
             check = record.check
             if not isinstance(record.raised, Mismatch) or check.is_remark:
                 continue
-            if any(_may_follow(record, first) for first in before):
+            found, known = record.raised.difference, (record.is_general, record.not_taken)
+            if any(may_follow(found, first, *known) for first in before):
                 self.results[check.id] = structs.replace(self.results[check.id], may_follow=True)
             else:
-                before.append(record)
+                before.append(found)
 
     def _run(self, check: Check) -> None:
         first = self.blocked.get(check.exercise.id)
@@ -358,7 +362,7 @@ class CheckRun:
                 submission, check.exercise, check.id, check.visibility
             )
         except Exception as error:  # whatever it is, it is not the student's
-            self._write(check, Outcome.ERROR, _our_fault(repr(error)), 0.0)
+            self.results[check.id] = check.result(Outcome.ERROR, _our_fault(repr(error)))
             return
         record = check.run(fixtures, self.environment)
         if isinstance(record.raised, NotJudged) and not is_repeated:
@@ -386,7 +390,6 @@ class CheckRun:
         outcome = outcome_of(check, error)
         explanation = explain(check, error, where, inputs)
         message = explanation.text
-        lines = explanation.reason, len(message.splitlines())
         if printed and outcome not in WITHOUT_PRINTED:
             template = _("Your code printed: {text}")
             message += "\n" + template.format(text=clean(printed.strip(), MAX_PRINTED))
@@ -394,8 +397,7 @@ class CheckRun:
             picture = picture_of(
                 error.difference, error.calls, self.environment.ledger, explanation.tensors
             )
-        self._write(
-            check,
+        self.results[check.id] = check.result(
             outcome,
             message,
             time.perf_counter() - started,
@@ -403,7 +405,7 @@ class CheckRun:
             picture=picture,
             waits_for=self._waits_for(check, error),
             raised=_exception_of(error),
-            reason=lines,
+            reason=(explanation.reason, len(explanation.text.splitlines())),
             broke_off=isinstance(error, StudentOutcome),
         )
         is_over = check.ends_its_exercise(outcome) or isinstance(error, NotJudged)
@@ -412,12 +414,8 @@ class CheckRun:
 
     def _write_blocked(self, check: Check, first: Check, seconds: float = 0.0) -> None:
         message = has_to_hold_first(first.title)
-        self._write(check, Outcome.BLOCKED, message, seconds, blocked_by=first.id)
-
-    def _write(
-        self, check: Check, outcome: Outcome, message: str, seconds: float, **known: Any
-    ) -> None:
-        self.results[check.id] = check.result(outcome, message, seconds, **known)
+        blocked = check.result(Outcome.BLOCKED, message, seconds, blocked_by=first.id)
+        self.results[check.id] = blocked
 
     def _waits_for(self, check: Check, error: BaseException | None) -> str:
         """The id of the exercise that a blocked check needs, "" where it is none of the course's."""
@@ -430,21 +428,6 @@ class CheckRun:
         near = (f"{id_}/{name}" for name in names for id_ in (own.id, *own.imports))
         known = (id_ for id_ in (cause.message, *near) if id_ in course.exercises)
         return next((id_ for id_ in known if id_ != check.exercise.id), "")
-
-
-def _failures(records: Iterable[CheckRecord]) -> Iterator[tuple[Check, object]]:
-    """The checks that ended in an exception: its type, and the line."""
-    for record in records:
-        if isinstance(record.raised, StudentOutcome):
-            failure = record.raised.failure
-            yield record.check, (failure.kind, failure.type, failure.location)
-
-
-def _may_follow(record: CheckRecord, first: CheckRecord) -> bool:
-    if not isinstance(first.raised, Mismatch) or not isinstance(record.raised, Mismatch):
-        return False
-    differences = (record.raised.difference, first.raised.difference)
-    return may_follow(*differences, is_general=record.is_general, not_taken=record.not_taken)
 
 
 def _exception_of(error: BaseException | None) -> str:
@@ -518,9 +501,5 @@ def explain(
     if isinstance(error, AssertionError):
         return Explanation(clean(str(error)) or check.title)
     if isinstance(error, NotJudged):
-        return Explanation(
-            _(
-                "This was not judged: the computer was busy, and your code got no turn. Run it again."
-            )
-        )
+        return Explanation(str(error))
     return Explanation(_our_fault(f"{check.line_of(error)}{type(error).__name__}: {error}"))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from grader.sandbox.wire import PREFIX, Frame, decode_header, encode, split
+from grader.sandbox.wire import PREFIX, Frame, encode, split
 
 SOURCE = b'"source":%s'
 """How a request's header names the file that is asked."""
@@ -35,12 +35,6 @@ class SolutionRequests:
             for check, requests in self.requests.items()
         }
 
-    def written(self) -> bytes:
-        """As `read_requests` reads it."""
-        counts = {check: len(requests) for check, requests in self.requests.items()}
-        about = encode(Frame({"file": self.file, "how": self.how, "checks": counts}))
-        return about + b"".join(one for requests in self.requests.values() for one in requests)
-
 
 def encoded(name: str) -> bytes:
     """A text as it stands in a header."""
@@ -49,19 +43,5 @@ def encoded(name: str) -> bytes:
 
 def _with_source(request: bytes, ours: bytes, theirs: bytes) -> bytes:
     ((header, payload),) = split(request)
-    return _frame(header.replace(ours, theirs), payload)
-
-
-def read_requests(content: bytes) -> SolutionRequests:
-    """What was asked, from what was written."""
-    (about, _nothing), *frames = split(content)
-    header, requests = decode_header(about), iter(frames)
-    found = {
-        check: tuple(_frame(*next(requests)) for _number in range(count))
-        for check, count in header["checks"].items()
-    }
-    return SolutionRequests(header["file"], header["how"], found)
-
-
-def _frame(header: bytes, payload: bytes) -> bytes:
+    header = header.replace(ours, theirs)
     return PREFIX.pack(len(header), len(payload)) + header + payload

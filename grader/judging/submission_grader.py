@@ -21,7 +21,7 @@ from grader.core.records import (
 )
 from grader.course.builds_on import all_builds_on
 from grader.course.course import Assignment, Course, Exercise
-from grader.judging.answer_cache import AnswerCache, AnswerCacheSession, KeptAnswers
+from grader.judging.answer_cache import AnswerCache, AnswerCacheSession
 from grader.judging.collect import collect
 from grader.judging.exercise_judge import ExerciseJudge, imported_uses
 from grader.judging.expected_requests import ExpectedRequests
@@ -37,6 +37,7 @@ from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.submission import Reading, Submission
 from grader.testing.draw import VISIBLE_SEED
+from grader.testing.earlier import is_right
 from grader.testing.lookup import SubmissionHandle
 
 ALL_CHECKS = (Visibility.VISIBLE, Visibility.HIDDEN)
@@ -59,7 +60,6 @@ class SubmissionGrader:
         decided: by exercise, the points that visible checks decide, where that was recorded.
         builds_on: by exercise, the ids of the earlier ones that its solution calls.
         expected: what checks ask of the solution; None to ask submissions nothing ahead.
-        kept_answers: replies by which checks passed in earlier runs; None where none are kept.
     """
 
     environment: CheckEnvironment
@@ -69,7 +69,6 @@ class SubmissionGrader:
     decided: Mapping[str, float] = field(default_factory=dict)
     builds_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     expected: ExpectedRequests | None = None
-    kept_answers: KeptAnswers | None = None
 
     def checks(self, scope: Scope) -> tuple[Check, ...]:
         """The checks of a scope, collected when they are first asked for.
@@ -107,15 +106,9 @@ def with_live_mistakes(
 ) -> tuple[SubmissionGrader, LiveMistakes]:
     """The same, with its known mistakes, for those who run them by themselves; see `full_grader`."""
     mistakes = LiveMistakes(live_environment(course, seed, apart=apart), launcher)
-    environment, answers = mistakes.environment, AnswerCache()
-    grader = SubmissionGrader(
-        environment,
-        mistakes,
-        answers=answers,
-        builds_on=all_builds_on(course),
-        expected=ExpectedRequests(environment),
-        kept_answers=KeptAnswers(environment, answers),
-    )
+    environment = mistakes.environment
+    expected, builds_on = ExpectedRequests(environment), all_builds_on(course)
+    grader = SubmissionGrader(environment, mistakes, builds_on=builds_on, expected=expected)
     return grader, mistakes
 
 
@@ -196,7 +189,7 @@ def outcomes(
             lambda e: grader.checks(Scope({e.id: e}, scope.visibilities)),
         )
         exercises = {
-            id_: _exercise(judge, exercise, grader.kept_answers)
+            id_: _exercise(judge, exercise)
             for id_, exercise in course.exercises.items()
             if id_ in scope.exercises
         }
@@ -207,26 +200,16 @@ def outcomes(
     failures = {key: tuple(does_not_run(*stop) for stop in found) for key, found in stops.items()}
     left_out = ignored(handle, scope.exercises.values())
     assignments = tuple(
-        replace(
-            _assignment(assignment, submission, exercises, failures),
-            ignored=left_out.get(assignment.id, ()),
-        )
+        _assignment(assignment, submission, exercises, failures, left_out.get(assignment.id, ()))
         for assignment in course.assignments
         if any(exercise.id in exercises for exercise in assignment.exercises)
     )
     return _result(environment, submission, isolation=session.isolation, assignments=assignments)
 
 
-def _exercise(
-    judge: ExerciseJudge, exercise: Exercise, answers: KeptAnswers | None
-) -> ExerciseResult:
+def _exercise(judge: ExerciseJudge, exercise: Exercise) -> ExerciseResult:
     """An exercise's outcomes and what was recognised in it, in words."""
-    checks = judge.run.of(exercise.id)
-    if answers is not None:
-        answers.recall(exercise, checks)
     made = judge.judge(exercise)
-    if answers is not None and made.is_right:
-        answers.keep(exercise, checks)
     return ExerciseResult(
         exercise.id,
         None,
@@ -236,7 +219,7 @@ def _exercise(
         defined=defined_at(judge.run.submission, exercise),
         judged_with=made.judged_with,
         to_judge_with=made.to_judge_with,
-        uses=() if made.is_right else imported_uses(judge.run, exercise),
+        uses=() if is_right(made.checks) else imported_uses(judge.run, exercise),
     )
 
 
@@ -262,6 +245,7 @@ def _assignment(
     submission: Submission,
     graded: dict[str, ExerciseResult],
     failures: Mapping[str, tuple[str, ...]],
+    left_out: tuple[str, ...],
 ) -> AssignmentResult:
     """The outcomes in an assignment; none where nobody can say what was handed in.
 
@@ -270,6 +254,7 @@ def _assignment(
         submission: what was handed in.
         graded: exercises by id; those of the assignment that are missing do not count.
         failures: why files of the submission do not run, by file.
+        left_out: what was handed in for it and does not count, in sentences.
     """
     reading = submission.readings.get(assignment.id, Reading())
     exercises = tuple(graded[e.id] for e in assignment.exercises if e.id in graded)
@@ -283,6 +268,7 @@ def _assignment(
         defects=reading.defects,
         file_failures=tuple(f for key in reading.sources for f in failures.get(key, ())),
         submitted_at=reading.submitted_at,
+        ignored=left_out,
     )
 
 

@@ -1,8 +1,8 @@
-"""Loads the views of a course, and runs one against a student's code."""
+"""Loads the views of a course, and runs them against a student's code."""
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -12,13 +12,18 @@ import pytest
 
 from grader.core.errors import CourseError
 from grader.core.language import _
-from grader.core.text import clean, location_words
+from grader.core.records import Result
+from grader.core.text import clean
 from grader.core.views import HeatMap, Slider, ViewResult
 from grader.course.course import CHECKS, PREDICTIONS, VIEWS, Course, Exercise
+from grader.judging.exception_hints import place_words
 from grader.judging.fixtures import CheckEnvironment
 from grader.judging.messages import does_not_run, exception_words, explain_failure
 from grader.judging.modules import declared, load_beside
+from grader.judging.submission_grader import SubmissionGrader
 from grader.sessions import own_time
+from grader.sessions.base import Session
+from grader.submissions.submission import Submission
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.predictions import Prediction
 from grader.testing.replies import Failure
@@ -70,8 +75,7 @@ def why_nothing_came(failure: Failure, name: str) -> str:
     at = failure.location
     if at is None:
         return _("{name} raised {exception}").format(name=name, exception=exception_words(failure))
-    file = clean(at.file, 120)
-    place = f"{file}:{at.line}" if at.cell is None else location_words(file, at.cell, at.line)
+    place = f"{clean(at.file, 120)}:{at.line}" if at.cell is None else place_words(at)
     sentence = _("{place}: {name} raised {exception}")
     return sentence.format(place=place, name=name, exception=exception_words(failure))
 
@@ -188,6 +192,11 @@ class Views:
         """Those of these exercises, by id."""
         return tuple(one for one in self.views if one.exercise.id in exercises)
 
+    @property
+    def own_text(self) -> Text | None:
+        """The course's own text, where it has one."""
+        return self.example.text() if self.example is not None else None
+
 
 def load_views(course: Course, exercises: Collection[str]) -> Views:
     """The views of some exercises.
@@ -294,3 +303,46 @@ class ViewRun:
                 return str(reason)
 
         return asked(self.environment, self.submission, one.exercise, shown, broken)
+
+
+def run_views(
+    grader: SubmissionGrader,
+    submission: Submission,
+    session: Session,
+    views: Iterable[ExerciseView],
+    text: Text | None = None,
+) -> tuple[ViewResult, ...]:
+    """What views show of a submission.
+
+    Args:
+        grader: whose environment they are run in.
+        submission: what is shown.
+        session: the conversation with the process that runs it.
+        views: which.
+        text: the words that are shown; None where the course has no text.
+    """
+    course = grader.environment.course
+    handle = SubmissionHandle(submission, session, course.limits, course.assignments)
+    return tuple(map(ViewRun(grader.environment, handle, text).run, views))
+
+
+def shown_solved(
+    grader: SubmissionGrader, submission: Submission, session: Session, result: Result
+) -> tuple[ViewResult, ...]:
+    """The views of all exercises that are solved, for a page.
+
+    Args:
+        grader: what it was graded with.
+        submission: what was graded.
+        session: the conversation with the process that runs it.
+        result: how it was graded.
+
+    Returns:
+        None of a course whose views are wrong: `grader show` and `grader validate` say how.
+    """
+    solved = [exercise.id for exercise in result.exercises if exercise.is_solved]
+    try:
+        views = load_views(grader.environment.course, solved)
+    except CourseError:
+        return ()
+    return run_views(grader, submission, session, views.views, views.own_text)

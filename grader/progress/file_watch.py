@@ -1,7 +1,6 @@
 """Notices when files of a folder were saved: through the system, or by polling."""
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -26,7 +25,7 @@ def saves(folder: Path, stop: threading.Event) -> Iterator[None]:
             while not (folder.is_dir() or stop.wait(LOOK_SECONDS)):
                 pass
     except (ImportError, OSError, RuntimeError):  # the system has no more watches to give
-        yield from polled(folder, stop, LOOK_SECONDS)
+        yield from polled(lambda: _work(folder), lambda: stop.wait(LOOK_SECONDS))
 
 
 def _saves_by_system(folder: Path, stop: threading.Event) -> Iterator[None]:
@@ -60,39 +59,26 @@ def _identity(folder: Path) -> tuple[int, int] | None:
     return facts.st_dev, facts.st_ino
 
 
-def polled(folder: Path, stop: threading.Event, seconds: float) -> Iterator[None]:
+def polled(
+    files: Callable[[], Iterable[Path]], wait: Callable[[], object], *, at_once: bool = False
+) -> Iterator[None]:
     """The same by polling; slower, and possible everywhere.
 
     By hand: `watchfiles` compares times in whole seconds when it polls, and misses quick saves.
 
     Args:
-        folder: where to look.
-        stop: ends it.
-        seconds: between two looks.
+        files: lists those to look at.
+        wait: waits between two looks; true where it is to end.
+        at_once: whether it yields before anything was saved, too.
     """
-    before = _seen(_work(folder))
-    while not stop.wait(seconds):
-        now = _seen(_work(folder))
+    before = None if at_once else _seen(files())
+    while True:
+        now = _seen(files())
         if now != before:
             before = now
             yield
-
-
-def now_and_changed(files: Callable[[], Iterable[Path]], seconds: float) -> Iterator[None]:
-    """Yield at once, and each time that files were saved since the last time; by polling.
-
-    Args:
-        files: lists them.
-        seconds: between two looks.
-    """
-    before = None
-    while True:
-        now = _seen(files())
-        if now == before:
-            time.sleep(seconds)
-        else:
-            before = now
-            yield
+        elif wait():
+            return
 
 
 def _work(folder: Path) -> Iterator[Path]:

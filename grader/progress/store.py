@@ -4,14 +4,14 @@ It lies in the user's state folder, a file per copy, and nothing depends on it: 
 or cannot be written, everything begins again.
 """
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from msgspec import convert
+from msgspec import DecodeError, Meta, Raw, field
+from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from grader.core.errors import UsageError
@@ -20,7 +20,7 @@ from grader.core.kit import KIT_NAME
 from grader.core.language import current
 from grader.core.records import ExerciseResult, Record
 from grader.core.text import hash_of
-from grader.judging.results import as_json, exercise_in_file
+from grader.judging.results import exercise_in_file
 
 
 class Remembered(Record, frozen=True):
@@ -33,6 +33,24 @@ class Remembered(Record, frozen=True):
     key: str
     exercise: ExerciseResult
     file_failures: tuple[str, ...] = ()
+
+
+class Contents(Record, frozen=True):
+    """What the file holds.
+
+    Args:
+        copy: the folder of the copy.
+        hints: how many hints were shown, by exercise.
+        questions: the known mistakes whose questions were asked, by exercise.
+        predictions: the numbers of the choices that were predicted, by exercise.
+        results: the last results of exercises, by language, because they hold messages.
+    """
+
+    copy: str = ""
+    hints: dict[str, Annotated[int, Meta(ge=0)]] = field(default_factory=dict)
+    questions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    predictions: dict[str, int] = field(default_factory=dict)
+    results: dict[str, Raw] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +70,21 @@ class Memory:
 
     def hints_shown(self, exercise: str) -> int:
         """How many hints of an exercise were shown."""
-        shown = self._part("hints").get(exercise)
-        return shown if type(shown) is int and shown >= 0 else 0
+        return self._contents().hints.get(exercise, 0)
 
     def questions_asked(self, exercise: str) -> tuple[str, ...]:
         """The known mistakes whose questions were asked already, by name."""
-        asked = self._part("questions").get(exercise)
-        return tuple(map(str, asked)) if isinstance(asked, list) else ()
+        return self._contents().questions.get(exercise, ())
 
     def predictions(self) -> dict[str, int]:
         """The numbers of the choices that were predicted, by exercise."""
-        found = self._part("predictions")
-        return {id_: number for id_, number in found.items() if type(number) is int}
+        return self._contents().predictions
 
     def results(self) -> dict[str, Remembered]:
         """The last result of each exercise that was ever checked, by id."""
-        found = {}
-        for id_, entry in self._part(_results()).items():
-            with suppress(KeyError, TypeError, ValueError, AttributeError):
-                found[id_] = convert(entry, Remembered)
-        return found
+        with suppress(KeyError, DecodeError):
+            return decode(self._contents().results[current()], type=dict[str, Remembered])
+        return {}
 
     def remember_hint(self, exercise: str, shown: int) -> bool:
         """Keep how many hints were shown; False when that cannot be kept."""
@@ -79,7 +92,7 @@ class Memory:
 
     def remember_question(self, exercise: str, mistakes: tuple[str, ...]) -> bool:
         """Keep which mistakes were asked about; False when that cannot be kept."""
-        return self._write("questions", {exercise: list(mistakes)})
+        return self._write("questions", {exercise: mistakes})
 
     def remember_prediction(self, exercise: str, number: int) -> bool:
         """Keep which choice was predicted; False when that cannot be kept."""
@@ -87,32 +100,19 @@ class Memory:
 
     def remember_results(self, results: Mapping[str, Remembered]) -> bool:
         """Keep the results of some exercises; False when they cannot be kept."""
-        kept = {
-            id_: replace(last, exercise=exercise_in_file(last.exercise))
-            for id_, last in results.items()
-        }
-        return self._write(_results(), as_json(kept))
+        new = {i: replace(r, exercise=exercise_in_file(r.exercise)) for i, r in results.items()}
+        return self._write("results", {current(): Raw(encode({**self.results(), **new}))})
 
-    def _part(self, name: str) -> dict[str, Any]:
-        part = self._everything().get(name)
-        return part if isinstance(part, dict) else {}
-
-    def _everything(self) -> dict[str, Any]:
+    def _contents(self) -> Contents:
         try:
-            content = json.loads(self.path.read_text("utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return content if isinstance(content, dict) else {}
+            return decode(self.path.read_bytes(), type=Contents)
+        except (OSError, DecodeError):
+            return Contents()
 
     def _write(self, name: str, entries: Mapping[str, object]) -> bool:
-        content = {**self._everything(), "copy": str(self.root.resolve())}
-        content[name] = {**self._part(name), **entries}
+        before = self._contents()
+        parts = {name: {**getattr(before, name), **entries}, "copy": str(self.root.resolve())}
         with suppress(UsageError):
-            write_whole(self.path, json.dumps(content))
+            write_whole(self.path, encode(replace(before, **parts)))
             return True
         return False
-
-
-def _results() -> str:
-    """The part that results lie in: a language has its own, because they hold messages."""
-    return f"results {current()}"

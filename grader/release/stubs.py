@@ -14,8 +14,8 @@ from nbformat import v4
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE, KIT, N_, OWN_TRANSLATIONS, translate
+from grader.course.check_helpers import predicted
 from grader.course.course import Assignment, Course, Exercise
-from grader.course.predicted import predicted
 from grader.release.pictures import shown_picture
 from grader.release.prose import in_comment, translated_code, translated_markdown
 from grader.release.solution_cells import (

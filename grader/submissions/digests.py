@@ -41,8 +41,8 @@ from grader.submissions.file_names import (
 from grader.submissions.moments import handed_in_at
 from grader.submissions.notebooks import MAX_CODE_CHARACTERS
 from grader.submissions.payload import MOST_IN_ALL
-from grader.submissions.reading_room import MOST_CODE
 from grader.submissions.source_file import SourceFile, has_own, has_stub, most_bytes, source_of
+from grader.submissions.submission import MOST_CODE
 
 SIZE = 16
 """Bytes of a digest."""
@@ -81,9 +81,7 @@ def digests(course: Course, path: Path) -> Digests:
     if path.is_file():
         made = _digest((b"single", os.fsencode(path.name), path.read_bytes()))
         return Digests(dict.fromkeys(course.by_id, made))
-    listing = _Listing(course, os.fspath(path))
-    listing.walk()
-    return _Digester(course, listing).digests()
+    return _Digester(course, _Listing(course, os.fspath(path))).digests()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,40 +105,29 @@ class _File:
     state: bytes
 
 
-@dataclass(slots=True)
 class _Listing:
     """What lies in a folder.
 
     Args:
+        course: the course.
         root: the folder.
-        files: scripts and notebooks that may be read.
-        marks: by assignment, "" for all, what else reading depends on.
-        folders: by assignment, the folders that are meant to be its own, and whether each is a link.
-        has_times: whether anything may say when something was handed in.
-        is_cut: whether reading may end before all is read.
+
+    Raises:
+        OSError: when the folder itself cannot be read.
     """
 
-    course: Course
-    root: str
-    files: list[_File] = field(default_factory=list)
-    marks: dict[str, list[bytes]] = field(default_factory=lambda: defaultdict(list))
-    folders: dict[str, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
-    has_times: bool = False
-    is_cut: bool = False
-    modules: dict[str, str] = field(default_factory=dict)
-    count: int = 0
-    entries: int = 0
-    size: int = 0
-    code: int = 0
-
-    def walk(self) -> None:
-        """List everything.
-
-        Raises:
-            OSError: when the folder itself cannot be read.
-        """
-        self.modules = {a.module: a.id for a in self.course.assignments}
-        self._folder(self.root, ())
+    def __init__(self, course: Course, root: str) -> None:
+        self.course, self.root = course, root
+        self.modules = {a.module: a.id for a in course.assignments}
+        self.files: list[_File] = []  # scripts and notebooks that may be read
+        # By assignment, "" for all, what else reading depends on.
+        self.marks: dict[str, list[bytes]] = defaultdict(list)
+        # By assignment, the folders that are meant to be its own, and whether each is a link.
+        self.folders: dict[str, dict[str, bool]] = defaultdict(dict)
+        self.has_times = False  # whether anything may say when something was handed in
+        self.is_cut = False  # whether reading may end before all is read
+        self.count = self.entries = self.size = self.code = 0
+        self._folder(root, ())
         full = (self.count >= MOST_FILES, self.entries >= MOST_ENTRIES, self.code >= MOST_CODE)
         self.is_cut |= any(full) or self.size >= MOST_IN_ALL
 
@@ -247,47 +234,36 @@ class _Listing:
         self.marks[id_].append("\0".join(words).encode("utf-8", "surrogateescape"))
 
 
-@dataclass(slots=True)
 class _Digester:
     """Finds what each assignment depends on.
 
     Args:
+        course: the course.
         listing: what lies in the folder.
-        common: the files of no assignment, on which each depends.
-        of: by assignment, the files in its folder and of its name.
-        known: by file, the assignments and the files that it mentions; all where that may be any.
-        wanted: by assignment, the files that define what its own lacks.
     """
 
-    course: Course
-    listing: _Listing
-    common: list[_File] = field(default_factory=list)
-    of: dict[str, list[_File]] = field(default_factory=lambda: defaultdict(list))
-    known: dict[_File, tuple[set[str], list[_File]]] = field(default_factory=dict)
-    wanted: dict[str, list[_File]] = field(default_factory=dict)
-    texts: dict[_File, bytes] = field(default_factory=dict)
-    named: list[_File] = field(default_factory=list)
-    modules: list[tuple[bytes, str]] = field(default_factory=list)
-    marks: dict[str, bytes] = field(default_factory=dict)
-    escapes: tuple[bytes, ...] = ESCAPED
+    def __init__(self, course: Course, listing: _Listing) -> None:
+        self.course, self.listing = course, listing
+        self.common = [file for file in listing.files if not file.groups]
+        # By assignment, the files in its folder and of its name.
+        self.of = {id_: [f for f in listing.files if id_ in f.groups] for id_ in course.by_id}
+        # By file, the assignments and the files that it mentions; all where that may be any.
+        self.known: dict[_File, tuple[set[str], list[_File]]] = {}
+        self.texts: dict[_File, bytes] = {}
+        self.named = [file for file in listing.files if file.names]
+        self.modules = [(module.encode(), id_) for module, id_ in listing.modules.items()]
+        is_plain = all(name.isascii() for file in self.named for name in file.names)
+        self.escapes = ESCAPED if is_plain else (b"\\u",)
+        self.marks: dict[str, bytes] = {}
+        for id_ in listing.folders.keys() | listing.marks.keys():
+            known = sorted(listing.folders.get(id_, {}).items()), sorted(listing.marks.get(id_, ()))
+            self.marks[id_] = repr((id_, *known)).encode("utf-8", "surrogateescape")
+        # By assignment, the files that define what its own lacks.
+        self.wanted = {} if listing.is_cut else self._definers()
 
     def digests(self) -> Digests:
         """The digests of everything."""
         listing = self.listing
-        for file in listing.files:
-            for id_ in file.groups:
-                self.of[id_].append(file)
-            if not file.groups:
-                self.common.append(file)
-        self.named = [file for file in listing.files if file.names]
-        self.modules = [(module.encode(), id_) for module, id_ in listing.modules.items()]
-        if not all(name.isascii() for file in self.named for name in file.names):
-            self.escapes = (b"\\u",)
-        for id_ in listing.folders.keys() | listing.marks.keys():
-            known = sorted(listing.folders.get(id_, {}).items()), sorted(listing.marks.get(id_, ()))
-            self.marks[id_] = repr((id_, *known)).encode("utf-8", "surrogateescape")
-        if not listing.is_cut:
-            self.wanted = self._definers()
         ids, root = [*self.course.by_id], Path(listing.root)
         made, times = {}, {}
         for id_ in ids:

@@ -1,19 +1,35 @@
 """What keeps one student's work from being read: that student is undecided, and the class goes on."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from tokenize import TokenError
+from typing import TypeVar
 
 from grader.core.errors import UsageError
 from grader.core.text import clean
 
+Given = TypeVar("Given")
+Read = TypeVar("Read")
 FAULTS = (
     *(OSError, ValueError, ArithmeticError, RecursionError, MemoryError),
     *(SyntaxError, TokenError),
 )
 """What reading may raise, whatever was handed in."""
+
+
+def each(
+    students: Mapping[str, Given], read: Callable[[str, Given], Read]
+) -> tuple[dict[str, Read], dict[str, str]]:
+    """What reading gives for each student, and why the work of others cannot be read."""
+    found, refused = dict[str, Read](), dict[str, str]()
+    for student, given in students.items():
+        try:
+            found[student] = read(student, given)
+        except FAULTS as error:
+            refused[student] = in_words(error)
+    return found, refused
 
 
 @contextmanager

@@ -7,7 +7,7 @@ and shown in every report, reveals that.
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -79,14 +79,9 @@ def released_changes(root: Path) -> tuple[Change, ...] | None:
     path = root / RELEASED
     if not path.is_file():
         return None
-    found = []
-    for name, digest in _listed(path.read_text("utf-8", errors="replace")).items():
-        data = (root / name).read_bytes() if (root / name).is_file() else None
-        if data is None:
-            found.append(Change(name, N_("missing")))
-        elif digest not in map(_digest, (data, data.replace(b"\r\n", b"\n"))):
-            found += [] if name.startswith(f"{WORK}/") else [Change(name, N_("changed"))]
-    return tuple(found)
+    listed = _listed(path.read_text("utf-8", errors="replace"))
+    found = _unlike(root, listed, lambda data: data.replace(b"\r\n", b"\n"))
+    return tuple(c for c in found if c.what == "missing" or not c.path.startswith(f"{WORK}/"))
 
 
 def _listed(text: str) -> dict[str, str]:
@@ -98,13 +93,21 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _changes(root: Path, listed: Mapping[str, str]) -> Iterator[Change]:
+def _unlike(
+    root: Path, listed: Mapping[str, str], alike: Callable[[bytes], bytes] = bytes
+) -> Iterator[Change]:
+    """The files that are missing, or have another hash, also where what is alike is hashed."""
     for name, digest in listed.items():
         path = root / name
-        if not path.is_file():
+        data = path.read_bytes() if path.is_file() else None
+        if data is None:
             yield Change(name, N_("missing"))
-        elif _digest(path.read_bytes()) != digest:
+        elif digest not in map(_digest, (data, alike(data))):
             yield Change(name, N_("changed"))
+
+
+def _changes(root: Path, listed: Mapping[str, str]) -> Iterator[Change]:
+    yield from _unlike(root, listed)
     for path in chain.from_iterable((root / folder).rglob("*") for folder in FOLDERS):
         name = path.relative_to(root).as_posix()
         if path.is_file() and name not in listed and not set(NOT_COUNTED) & set(path.parts):

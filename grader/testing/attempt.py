@@ -110,11 +110,7 @@ class Called:
             **judged: as `judge` takes it.
         """
         for position, one in enumerate([what] if isinstance(what, str) else what):
-            found, right = (
-                answer.gradients.arguments.get(str(position)) if answer.gradients else None
-                for answer in (self.answer, self.right)
-            )
-            self.judge(found, right, what=one, **judged)
+            self._judge_gradients("arguments", str(position), what=one, **judged)
 
     def parameter_gradients_agree(self, *names: str, **judged: Any) -> None:
         """Judge the gradients for parameters of an instance by the solution's.
@@ -124,12 +120,15 @@ class Called:
             **judged: as `judge` takes it.
         """
         for name in names:
-            found, right = (
-                by_name(answer.gradients.parameters, name) if answer.gradients else None
-                for answer in (self.answer, self.right)
-            )
             what = _("the gradient for {name}").format(name=name)
-            self.judge(found, right, what=what, **judged)
+            self._judge_gradients("parameters", name, what=what, **judged)
+
+    def _judge_gradients(self, of: str, name: str, **judged: Any) -> None:
+        found, right = (
+            by_name(getattr(answer.gradients, of), name) if answer.gradients else None
+            for answer in (self.answer, self.right)
+        )
+        self.judge(found, right, **judged)
 
 
 @dataclass

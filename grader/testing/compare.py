@@ -15,10 +15,21 @@ from grader.core.text import clean
 from grader.sandbox.failures import closest
 from grader.sandbox.plain_data import OtherFloat
 from grader.sandbox.wire import RemoteObject, Unsupported
-from grader.testing.other_data import BYTES, SETS, compare_bytes, compare_sets
-from grader.testing.patterns import format_number, rounded_hints, row_hints, row_sum_hints
-from grader.testing.ratios import ratio_hints, single_ratio_hints
-from grader.testing.relations import shape_relation, value_relation
+from grader.testing.relations import (
+    BYTES,
+    SETS,
+    Found,
+    compare_bytes,
+    compare_sets,
+    format_number,
+    ratio_hints,
+    rounded_hints,
+    row_hints,
+    row_sum_hints,
+    shape_relation,
+    single_ratio_hints,
+    value_relation,
+)
 
 REFERENCE_ATOL = 1e-5
 """Right variants of the solutions differ by at most 2e-6 from them."""
@@ -31,9 +42,6 @@ MOST_PERMUTED = 4
 
 Say = Callable[[str], str]
 """Puts words of ours into the language of the run."""
-
-Found = tuple[str, tuple[str, ...]] | None
-"""A difference in a sentence, and hints; None where there is no difference."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,12 @@ def judged(checks: Sequence[CheckResult], findings: Sequence[Finding] = ()) -> J
     certain = [finding.candidates[0].id for finding in findings if len(finding.candidates) == 1]
     return Judged(
         is_attempted=Outcome.NOT_ATTEMPTED not in ends and not ends <= set(NO_CODE),
-        is_right=all(check.outcome is Outcome.PASSED for check in checks if check.weight),
+        is_right=is_right(checks),
         mistakes=tuple(certain),
         is_explained=bool(findings) and not any(finding.is_partial for finding in findings),
     )
+
+
+def is_right(checks: Sequence[CheckResult]) -> bool:
+    """Whether all checks that count have passed."""
+    return all(check.outcome is Outcome.PASSED for check in checks if check.weight)

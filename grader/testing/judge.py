@@ -13,7 +13,7 @@ from grader.core.text import clean
 from grader.course.printed_tensors import Printed
 from grader.sandbox.failures import shortened
 from grader.testing.compare import REFERENCE_ATOL, Difference, Say, compare, describe, letter_case
-from grader.testing.costs import GROWN, Cost, grown, grown_too_much, uncounted
+from grader.testing.costs import GROWN, grown, grown_too_much, uncounted
 from grader.testing.replies import Answer
 from grader.testing.roles import Roles
 from grader.testing.student import Call
@@ -208,7 +208,9 @@ class Judge:
         """
         if of not in GROWN:
             raise ValueError(f"`of` is one of {', '.join(GROWN)}, not {of!r}")
-        costs = {number: cost_of(answer) for number, answer in answers.items()}
+        costs = {number: answer.cost for number, answer in answers.items() if answer.cost}
+        if len(costs) < len(answers):
+            raise ValueError("a call whose cost is judged is asked with `meter=True`")
         if of == "multiplications" and (sentence := uncounted(costs)):
             self.that(False, sentence, about="unknown")
         first, _last, times = grown(costs, of)
@@ -281,17 +283,6 @@ class Judge:
         elif layer != name and layer in self.held:
             words = _("{name} is a tensor; the exercise asks for a layer, such as nn.Linear.")
         return words.format(name=clean(layer, 80))
-
-
-def cost_of(answer: Answer) -> Cost:
-    """What a call cost.
-
-    Raises:
-        ValueError: when it was not asked for that.
-    """
-    if answer.cost is None:
-        raise ValueError("a call whose cost is judged is asked with `meter=True`")
-    return answer.cost
 
 
 def not_taken(report: Any) -> str:

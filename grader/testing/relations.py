@@ -1,13 +1,17 @@
-"""Says how values, or shapes, lie to the expected ones: exchanged, shifted, all the same. Pure.
+"""Says how values, or shapes, lie to the expected ones: exchanged, rounded, too large. Pure.
 
 Every sentence is true of the values that are compared; none is a guess about code.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
+import numpy as np
 import torch
 
-from grader.core.language import _, listed
+from grader.core.language import _, listed, ngettext
+from grader.core.text import clean
 
 MOST_LISTED = 3
 """How many places along an axis are listed."""
@@ -168,3 +172,217 @@ def _few(actual: torch.Tensor, expected: torch.Tensor, atol: float, name: str) -
         if 0 < len(places) <= min(MOST_LISTED, len(differs) // 2):
             return template.format(places=listed(f"{name} {place}" for place in places))
     return ""
+
+
+MOST_DIGITS = 4
+"""torch prints four digits after the point."""
+
+CLOSE = 1e-3
+"""How far off values are where a step on the way is rounded, as a share of the largest."""
+
+NEAR = 2e-6
+"""How far a right value may be off, in units of values up to 1."""
+
+
+def rounded_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
+    """Whether values are the expected ones but for some digits, or for what such a step makes.
+
+    Args:
+        actual: the student's, finite.
+        expected: of the same shape.
+    """
+    for digits in range(MOST_DIGITS, 0, -1):
+        if _is_near(actual, expected.round(decimals=digits)):
+            template = ngettext(
+                "It is the expected result rounded to {count} digit after the point.",
+                "It is the expected result rounded to {count} digits after the point.",
+                digits,
+            )
+            yield template.format(count=digits)
+            return
+    if bool(((actual - expected).abs() < CLOSE * expected.abs().max()).all()):
+        yield _("All is close to what is expected: is a number, or a step on the way, rounded?")
+
+
+def row_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
+    """Whether all rows are one, or sum to 1, where they should not.
+
+    Args:
+        actual: the student's, finite.
+        expected: of the same shape.
+    """
+    if actual.dim() < 2 or min(actual.shape[-2:]) < 2:
+        return
+    last = expected[..., -1:, :]
+    if _has_equal_rows(actual) and not _has_equal_rows(expected) and bool(actual.any()):
+        sentence = _("All its rows are the same, and they should not be.")
+        is_all_the_same = bool((actual == actual.flatten()[0]).all())
+        if not is_all_the_same and _is_near(actual, last.expand_as(actual)):
+            sentence = _(
+                "Every row is what the last one should be: is there one row only, changed again "
+                "and again?"
+            )
+        yield sentence
+    if _sums_to_one(actual) and not _sums_to_one(expected):
+        yield _("Its rows sum to 1, and they should not: which step makes them?")
+
+
+def row_sum_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
+    """What rows of weights sum to instead of 1.
+
+    Args:
+        actual: the student's.
+        expected: of the same shape.
+        atol: how far off a value may be.
+    """
+    if expected.dim() == 0 or expected.numel() < 2 or not bool(actual.isfinite().all()):
+        return
+    tolerance = atol * expected.shape[-1] + 1e-4
+
+    def wrong_sums(tensor: torch.Tensor, axis: int) -> torch.Tensor:
+        return ~((tensor.sum(axis) - 1).abs() < tolerance)
+
+    is_wrong = wrong_sums(actual, -1).flatten()
+    if bool(wrong_sums(expected, -1).any()) or not bool(is_wrong.any()):
+        return
+    sums = actual.sum(-1).flatten()
+    shown = sums if bool(is_wrong[:4].any()) else sums[is_wrong]
+    more = ", …" if len(sums) > 4 else ""
+    template = _("Its values sum to {sums} instead of 1.")
+    if expected.dim() > 1:
+        template = _("Its rows sum to {sums} instead of 1.")
+    text = ", ".join(format_number(value) for value in shown[:4].tolist())
+    yield template.format(sums=f"{text}{more}")
+    if actual.dim() >= 2 and not bool(wrong_sums(actual, -2).any()):
+        yield _("Its columns sum to 1: was it computed along another axis?")
+
+
+def format_number(value: Any, decimals: int = 4) -> str:
+    """A number as messages show it: 4 decimals, as torch prints, more where it is small."""
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, complex):
+        return f"{value:.4f}" if abs(value) < 1e7 else f"{value:.3g}"
+    if not math.isfinite(value):
+        return f"{value}"
+    if abs(value) >= 1e7 or 0 < abs(value) < 0.01:
+        return f"{value:.3g}"
+    return f"{value:.{decimals}f}"
+
+
+def _is_near(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return torch.allclose(one, other, rtol=NEAR, atol=NEAR)
+
+
+def _has_equal_rows(tensor: torch.Tensor) -> bool:
+    return _is_near(tensor, tensor[..., :1, :].expand_as(tensor))
+
+
+def _sums_to_one(tensor: torch.Tensor) -> bool:
+    """Whether each row holds shares: no number below 0, and 1 in all."""
+    sums = tensor.sum(-1)
+    return bool((tensor >= 0).all()) and torch.allclose(sums, torch.ones_like(sums), atol=1e-4)
+
+
+MOST_TIMES = 16
+"""The greatest whole number that is told as the ratio of two single numbers."""
+
+
+def ratio_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
+    """By what factor all values are too large or too small, where it is one factor.
+
+    Args:
+        actual: the student's, finite, `(count,)`.
+        expected: of the same shape.
+        atol: how far off a value may be.
+    """
+    usable = expected.abs() > max(1e-3, 20 * atol)
+    if expected.numel() == 1 and bool(usable):
+        yield from single_ratio_hints(float(actual), float(expected))
+    if int(usable.sum()) < 2:
+        return
+    ratios = actual[usable] / expected[usable]
+    ratio = float(ratios.median())
+    is_none = abs(ratio) < 1e-6 or abs(ratio - 1) < 1e-3
+    if is_none or not torch.allclose(actual, ratio * expected, rtol=1e-5, atol=atol):
+        return
+    template = _("Every value is {ratio} times the expected one.")
+    root = _root_words(ratio)
+    if root:
+        template = _("Every value is {ratio} times the expected one, {root}.")
+    if abs(ratio + 1) < 1e-3:
+        template = _("It has the opposite sign.")
+    yield template.format(ratio=f"{ratio:.4g}", root=root)
+
+
+def single_ratio_hints(actual: float, expected: float) -> Iterable[str]:
+    """For a single number only a ratio that is hardly chance: a whole one, or one over that."""
+    ratio = actual / expected
+    if abs(ratio + 1) < 1e-3:
+        yield _("It has the opposite sign.")
+    larger = ratio if abs(ratio) > 1 else 1 / (ratio or math.inf)
+    whole = round(min(larger, MOST_TIMES + 1))
+    if 1 < whole <= MOST_TIMES and abs(larger - whole) < 1e-4 * whole:
+        yield _("It is {ratio} times the expected value.").format(ratio=f"{ratio:.4g}")
+
+
+def _root_words(ratio: float) -> str:
+    """Which square root of a small whole number a ratio is, if any."""
+    of_root, of_share = _("the square root of {number}"), _("1 / the square root of {number}")
+    if ratio < 0:
+        of_root = _("minus the square root of {number}")
+        of_share = _("minus 1 / the square root of {number}")
+    for words, square in ((of_root, ratio * ratio), (of_share, 1 / (ratio * ratio))):
+        if not 1.5 < square < 2_000:
+            continue
+        nearest = round(square)
+        is_whole = abs(math.sqrt(square) - math.sqrt(nearest)) < 5e-5 * math.sqrt(square)
+        if is_whole and math.isqrt(nearest) ** 2 != nearest:
+            return words.format(number=nearest)
+    return ""
+
+
+SETS = (set, frozenset)
+BYTES = (bytes, bytearray)
+
+MOST_NAMED = 6
+"""So many entries of a set are named."""
+
+Found = tuple[str, tuple[str, ...]] | None
+"""A difference in a sentence, and hints; None where there is no difference."""
+
+
+def compare_sets(actual: Any, expected: Any) -> Found:
+    """Which entries of two sets are in one of them alone; the kind of set does not count."""
+    missing, more = expected - actual, actual - expected
+    if not missing and not more:
+        return None
+    said = [_("missing: {entries}").format(entries=_named(missing))] if missing else []
+    said += [_("not expected: {entries}").format(entries=_named(more))] if more else []
+    return "; ".join(said), ()
+
+
+def _named(entries: Iterable[Any]) -> str:
+    """Entries in words, the first of them by name."""
+    texts = sorted(clean(repr(entry), 60) for entry in entries)
+    left = len(texts) - MOST_NAMED
+    shown = listed(texts[:MOST_NAMED])
+    if left <= 0:
+        return shown
+    return _("{entries} and {count} more").format(entries=shown, count=left)
+
+
+def compare_bytes(actual: bytes | bytearray, expected: bytes | bytearray) -> Found:
+    """The first byte that two texts of bytes differ in, or that one of them ends."""
+    if actual == expected:
+        return None
+    shorter = min(len(actual), len(expected))
+    mine, right = (np.frombuffer(one, np.uint8, shorter) for one in (actual, expected))
+    places = np.flatnonzero(mine != right)
+    if not places.size:
+        words = _("expected {expected} bytes, received {actual}; as far as both go, they are equal")
+        return words.format(expected=len(expected), actual=len(actual)), ()
+    words = _("the first other byte is at {place}: expected {expected}, received {actual}")
+    place = int(places[0])
+    one, other = (repr(bytes(part[place : place + 1])) for part in (expected, actual))
+    return words.format(place=place, expected=one, actual=other), ()

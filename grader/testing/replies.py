@@ -91,6 +91,11 @@ class Failure:
     asked_bytes: int = 0
 
     @property
+    def text(self) -> str:
+        """The student's own line, as it is written; "" where there is none."""
+        return self.location.text if self.location else ""
+
+    @property
     def outcome(self) -> Outcome:
         """The outcome of a check that this failure ends."""
         return OUTCOMES[self.kind]
@@ -216,31 +221,41 @@ def read_answer(frame: Frame) -> Answer:
     value, content = read_values(frame, "value", "gradients")
     gradients = None
     if isinstance(content, dict):
-        parameters, arguments = content.get("parameters"), content.get("arguments")
-        gradients = Gradients(_tensors(parameters), _tensors(arguments))
-    changed = frame.header.get("changed")
-    names = tuple(map(str, changed)) if isinstance(changed, list) else ()
-    counted = frame.header.get("operations")
-    items = counted.items() if isinstance(counted, dict) else ()
-    operations = {_text(name): count for name, count in items if type(count) is int}
-    body = _text(frame.header.get("body"))
-    writes = _writes(frame.header.get("writes"))
-    cost = read_cost(frame.header.get("cost"))
-    printed, has_drawn = read_printed(frame), frame.header.get("drew") is True
-    return Answer(value, names, gradients, printed, operations, body, writes, cost, has_drawn)
+        gradients = Gradients(*(_tensors(content.get(key)) for key in ("parameters", "arguments")))
+    said = frame.header.get
+    counted = _dict(said("operations")).items()
+    return Answer(
+        value,
+        tuple(map(str, _list(said("changed")))),
+        gradients,
+        read_printed(frame),
+        {_text(name): count for name, count in counted if type(count) is int},
+        _text(said("body")),
+        _writes(said("writes")),
+        read_cost(said("cost")),
+        said("drew") is True,
+    )
 
 
-def _writes(content: Any) -> tuple[Write, ...]:
-    pairs = content if isinstance(content, list) else []
-    listed = [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]
+def _list(value: object) -> list[Any]:
+    """A list; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def _dict(value: object) -> dict[Any, Any]:
+    """The same of a dict."""
+    return value if isinstance(value, dict) else {}
+
+
+def _writes(content: object) -> tuple[Write, ...]:
+    listed = [pair for pair in _list(content) if isinstance(pair, list) and len(pair) == 2]
     named = [(_text(name), _code_line(line)) for name, line in listed]
     return tuple((name, line) for name, line in named if name.isidentifier())
 
 
 def read_parameters(frame: Frame) -> list[str]:
     """The names of the parameters of what was asked for; none where it has none."""
-    names = frame.header.get("parameters")
-    return [_text(name) for name in names[:MAX_NAMES]] if isinstance(names, list) else []
+    return [_text(name) for name in _list(frame.header.get("parameters"))[:MAX_NAMES]]
 
 
 def read_state(frame: Frame, *, values: bool) -> State:
@@ -256,22 +271,9 @@ def read_state(frame: Frame, *, values: bool) -> State:
     groups = tuple(tuple(map(str, names)) for names in cast(list[list[Any]], aliases))
     training = frame.header.get("training") is True
     modules, classes = (_texts_of(frame.header.get(key)) for key in ("modules", "classes"))
-    shared, anew = (_listed(frame.header.get(key)) for key in ("shared", "anew"))
-    return State(
-        parameters,
-        buffers,
-        cast(dict[str, str], loose),
-        groups,
-        training,
-        modules,
-        classes,
-        shared,
-        anew,
-    )
-
-
-def _listed(value: object) -> tuple[str, ...]:
-    return tuple(map(_text, value)) if isinstance(value, list) else ()
+    marked = (tuple(map(_text, _list(frame.header.get(key)))) for key in ("shared", "anew"))
+    kept = cast(dict[str, str], loose)
+    return State(parameters, buffers, kept, groups, training, modules, classes, *marked)
 
 
 def _texts_of(value: object) -> dict[str, str]:
@@ -280,7 +282,7 @@ def _texts_of(value: object) -> dict[str, str]:
 
 def _tensors(value: object) -> dict[str, torch.Tensor | None]:
     """By name, and None for what is no tensor."""
-    items = value.items() if isinstance(value, dict) else ()
+    items = _dict(value).items()
     return {str(name): item if isinstance(item, torch.Tensor) else None for name, item in items}
 
 
@@ -293,9 +295,8 @@ def read_loaded(frame: Frame) -> Loaded:
     report, not_given = frame.header.get("report"), frame.header.get("not_given")
     if not _is_texts(report) or not isinstance(not_given, list):
         raise WireFault("the report on loading has the wrong form")
-    names = frame.header.get("names")
-    full = cast(dict[str, str], names) if _is_texts(names) else {}
-    known = {name: text for name, text in full.items() if FULL_NAME.fullmatch(text)}
+    full = _texts_of(frame.header.get("names")).items()
+    known = {name: text for name, text in full if FULL_NAME.fullmatch(text)}
     return Loaded(cast(dict[str, str], report), tuple(str(name) for name in not_given), known)
 
 
@@ -307,15 +308,13 @@ def read_printed(frame: Frame) -> str:
 
 def read_names(frame: Frame) -> tuple[str, ...]:
     """The names that a loaded file defines: no more than `MAX_NAMES`, none too long."""
-    names = frame.header.get("names")
-    listed = names[:MAX_NAMES] if isinstance(names, list) else []
+    listed = _list(frame.header.get("names"))[:MAX_NAMES]
     return tuple(name for name in listed if isinstance(name, str) and len(name) <= MAX_NAME)
 
 
 def read_failures(frame: Frame, what: str = "failures") -> list[Failure]:
     """What failed while a file was loaded, or what was not imported, as its process reports it."""
-    failures = frame.header.get(what)
-    return [read_failure(entry) for entry in failures[:20]] if isinstance(failures, list) else []
+    return [read_failure(entry) for entry in _list(frame.header.get(what))[:20]]
 
 
 def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
@@ -328,7 +327,7 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
         return ended
     if not isinstance(content, dict) or _text(content.get("kind")) not in kinds:
         return Failure("crashed", message=_("its process reported a failure in an unknown form"))
-    kind, message, bases = content["kind"], _text(content.get("message")), content.get("bases")
+    kind, message = content["kind"], _text(content.get("message"))
     wrote, meant = _text(content.get("wrote")), _text(content.get("meant"))
     is_proposal = wrote.isidentifier() and (PROPOSED.fullmatch(meant) or meant in IMPORTS.values())
     in_text = _text(content.get("in_text"))
@@ -337,7 +336,7 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
     return Failure(
         kind=kind,
         type=_text(content.get("type")),
-        bases=tuple(_text(base) for base in bases) if isinstance(bases, list) else (),
+        bases=tuple(map(_text, _list(content.get("bases")))),
         message=message if is_ours or kind == "exception" or is_sentinel else "",
         location=_code_line(content.get("where")),
         own=content.get("own") is True,

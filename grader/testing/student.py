@@ -244,11 +244,12 @@ class StudentHandle:
         self.answers[position] = answer
         if answer.has_drawn:
             self.drew.add(position)
-        last = self.calls[-1] = replace(self.calls[-1], writes=answer.writes)
+        call = replace(call, writes=answer.writes)
         if answer.value is None:
-            self.calls[-1] = replace(last, body=answer.body, printed=answer.printed)
+            call = replace(call, body=answer.body, printed=answer.printed)
         if not call.is_forward and isinstance(answer.value, RemoteObject):
-            self.calls[-1] = replace(self.calls[-1], instance=answer.value.number)
+            call = replace(call, instance=answer.value.number)
+        self.calls[-1] = call
         if cotangent is None:
             return answer
         if isinstance(answer.value, torch.Tensor) and answer.value.shape != cotangent.shape:
@@ -280,31 +281,29 @@ class StudentHandle:
             raise ValueError(f"`method` names a method of an instance, not {method!r}")
         if meter and cotangent is not None:
             raise ValueError("a call is asked for gradients or for its cost, not for both")
-        is_forward = not isinstance(target, str)
-        name = target if isinstance(target, str) else self._instance(target).type_name
+        instance = None if isinstance(target, str) else self._instance(target)
+        name, number = (instance.type_name, instance.number) if instance else (str(target), 0)
         source = self._source()
-        own = args, kwargs
+        own, which = (args, kwargs), {"instance": number}
         if isinstance(target, str):
-            own = self._arranged(target, args, kwargs)
-        unlike, run = own != (args, kwargs), 0 if isinstance(target, str) else target.number
+            own, which = self._arranged(target, args, kwargs), self._named(target)
+        unlike, asked = exact and own != (args, kwargs), cotangent is not None
         args, kwargs = (args, kwargs) if exact else own
-        call = Call(name, args, kwargs, is_forward, seed, instance=run, method=method)
-        asked = cotangent is not None
-        call = replace(call, is_unlike=exact and unlike, differentiates=asked)
+        call = Call(name, args, kwargs, bool(number), seed, instance=number, method=method)
+        call = replace(call, is_unlike=unlike, differentiates=asked)
+        flags = {"operations": operations, "meter": meter, "method": method}
+        flags["chance"] = self.submission.notes_chance
         packer = Packer()
         header = {
             "verb": "call",
             "source": source,
-            **(self._named(target) if isinstance(target, str) else {"instance": target.number}),
+            **which,
             "args": [packer.pack(value) for value in args],
             "kwargs": {key: packer.pack(value) for key, value in kwargs.items()},
             "cotangent": None if cotangent is None else packer.pack(cotangent),
             "seed": seed,
             "training": training,
-            **({"operations": True} if operations else {}),
-            **({"meter": True} if meter else {}),
-            **({"method": method} if method else {}),
-            **({"chance": True} if self.submission.notes_chance else {}),
+            **{name: value for name, value in flags.items() if value},
         }
         return call, Frame(header, packer.payload())
 

@@ -22,7 +22,7 @@ import torch
 
 from grader.core.errors import UsageError
 from grader.core.language import _, listed
-from grader.core.records import Axis, Number
+from grader.core.records import Axis, Number, Rows
 from grader.core.text import clean
 from grader.core.views import HeatMap
 from grader.sandbox.wire import RemoteObject
@@ -249,10 +249,15 @@ class Heat:
         if len(names) != len(sides) or any(len(side) > MOST_SHOWN for side in sides):
             raise ValueError(f"a name for each axis, and at most {MOST_SHOWN} labels")
         plane = self.tensor(values, *map(len, sides)).reshape(-1, len(columns))
-        numbers = tuple(tuple(map(_number, row)) for row in plane.tolist())
         found = [Axis(n, 0, len(side), side) for n, side in zip(names, sides, strict=True)]
-        return HeatMap(self.say(title) if title else "", numbers, *[Axis("", 0, 1), *found][-2:])
+        rows_and_columns = [Axis("", 0, 1), *found][-2:]
+        return HeatMap(self.say(title) if title else "", shown_numbers(plane), *rows_and_columns)
 
 
-def _number(value: float) -> Number:
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else str(value)
+def shown_numbers(plane: torch.Tensor) -> Rows:
+    """The numbers of a tensor with two axes, each with the digits that a float32 has."""
+
+    def number(value: float) -> Number:
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else str(value)
+
+    return tuple(tuple(map(number, row)) for row in plane.tolist())

@@ -13,12 +13,14 @@ import pytest
 
 from grader.course.check_helpers import imported_helpers
 from grader.course.course import load_course
-from grader.judging.collect import FILES, FIXTURES, MARKS, describe_check
+from grader.judging.collect import FILES, FIXTURES, describe_check
 from grader.judging.fixtures import CheckEnvironment, Fixtures, live_environment
 from grader.judging.modules import load
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
 from grader.testing.lookup import SubmissionHandle
+
+MARKS = ("exercise", "weight", "gate", "remark", "conduct", "guessable", "memory", "deepens")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,7 +61,7 @@ def fixtures(
     environment: CheckEnvironment, submission: SubmissionHandle, request: pytest.FixtureRequest
 ) -> Iterator[Fixtures]:
     """What one check is called with; where it names its memory, in a process of its own."""
-    check = describe_check(environment.course, request.node)
+    check = describe_check(environment.course, request.path, request.cls, request.node.name)
     submission.declared[check.exercise.id] = environment.declared(check.exercise)
     with submission.within(check.memory_mib, check.exercise.assignment) as asked:
         made = environment.fixtures(asked, check.exercise, check.id, FILES[request.path.name])

@@ -228,7 +228,7 @@ def serve(course_folder: Path) -> None:
     from grader.submissions.submission import read_submission
 
     settings, new_worker, student_class = (
-        _anywhere("RunSettings", "classes.run_settings", "grading.run_settings"),
+        _anywhere("RunSettings", "classes.store", "grading.run_settings"),
         _anywhere("new_worker", "classes.workers", "grading.workers"),
         _anywhere("Student", "intake.folders", "submissions.student_folders"),
     )

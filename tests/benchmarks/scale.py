@@ -38,7 +38,7 @@ sys.path.insert(0, str(ROOT))
 from grader.classes.process_pool import grade_locally  # noqa: E402
 from grader.classes.records import open_records  # noqa: E402
 from grader.classes.run import Done  # noqa: E402
-from grader.classes.run_settings import RunSettings  # noqa: E402
+from grader.classes.store import RunSettings  # noqa: E402
 from grader.cli import cli  # noqa: E402
 from grader.cli import grade as grade_command  # noqa: E402
 from grader.core.records import Outcome, Result  # noqa: E402

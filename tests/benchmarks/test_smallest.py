@@ -10,6 +10,7 @@ import pytest
 HERE = Path(__file__).parent
 SMALL_COURSE = HERE.parent / "example_course"
 SMALLEST = {
+    "busy": ("busy.py", "--loops", "1", "--assignment", "01", "--no-class"),
     "isolation": ("isolation.py", "--rounds", "1", "--course", "COURSE"),
     "student": ("throughput.py", "--only", "student", "--rounds", "3", "--course", "COURSE"),
     "optional": ("throughput.py", "--only", "optional", "--rounds", "1", "--course", "COURSE"),

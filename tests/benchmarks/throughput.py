@@ -33,7 +33,7 @@ from processor_time import seconds_of
 
 from grader.classes.process_pool import grade_locally
 from grader.classes.records import feedback_path, record_path
-from grader.classes.run_settings import RunSettings
+from grader.classes.store import RunSettings
 from grader.classes.worker import Worker
 from grader.classes.workers import new_worker
 from grader.core.errors import GraderFault

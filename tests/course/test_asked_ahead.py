@@ -52,7 +52,7 @@ def differs(course: Course, grader: SubmissionGrader, launcher: Launcher) -> Any
     """Whether a folder's record is another one when each check asks by itself."""
 
     def record(grader: SubmissionGrader, folder: Path, scope: Scope) -> Any:
-        forgetful = replace(grader, answers=AnswerCache(), kept_answers=None)
+        forgetful = replace(grader, answers=AnswerCache())
         submission = read_submission(course, folder, "student")
         with closing(ChildSession(launcher, submission, course.limits)) as session:
             return without_time(to_json(grade(forgetful, submission, session, scope)))

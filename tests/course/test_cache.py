@@ -1,6 +1,7 @@
 """15: its layer is torch's own attention and that of 09, and waits for it; its notebook runs."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ from torch.nn import functional
 
 from grader.core.records import Outcome
 from grader.course.course import Course
-from tests.course.conftest import with_edit
+from tests.course.conftest import Answer, with_edit
 
 HEADS, D_IN, D_OUT, LENGTH = 3, 6, 12, 7
 
@@ -87,6 +88,39 @@ def test_the_layer_waits_for_what_it_needs(
     checks = with_edit(course, tmp_path, "15_cache/CachedAttention", edited, edit).checks
     assert {check.outcome for check in checks} == {Outcome.BLOCKED}
     assert checks[0].message == f"It needs your {waits}, which is not right yet."
+
+
+GROWN = "keys, values = append_to_cache(cache, new_keys, new_values)"
+GOES_ON = """if not hasattr(self, "past"):
+            self.past = cache
+        keys, values = self.past = append_to_cache(self.past, new_keys, new_values)"""
+ITS_OWN = """held = vars(self).get("held") if cache else None
+        keys, values = new_keys, new_values
+        if held:
+            keys, values = (torch.cat(both, 2) for both in zip(held, (keys, values), strict=True))
+        self.held = keys, values"""
+ITS_OWN_FIRST = """if cache and "mine" in vars(self):
+            cache = self.mine
+        self.mine = keys, values = append_to_cache(cache, new_keys, new_values)"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "name"),
+    [
+        (ITS_OWN, "cached-in-the-module"),
+        pytest.param(GOES_ON, "cached-in-the-module-for-good", marks=pytest.mark.proof),
+        pytest.param(ITS_OWN_FIRST, "cached-in-the-module-first", marks=pytest.mark.proof),
+    ],
+    ids=["what is given does not count", "for good", "before what is given"],
+)
+def test_a_cache_kept_in_the_layer_is_named_and_leaves_two_fifths(
+    single: Answer, kept: str, name: str
+) -> None:
+    """However it is written: it is the mistake that the text warns of."""
+    found = single("CachedAttention", GROWN, kept, hidden=True)
+    assert found.misconceptions == (name,)
+    assert found.score is not None
+    assert found.score <= Decimal("0.4") * found.max_score
 
 
 @pytest.mark.long

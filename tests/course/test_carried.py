@@ -7,6 +7,7 @@ import pytest
 
 from grader.judging.known_mistakes import RecordedMistakes
 from grader.judging.submission_grader import Scope, full_grader, grade
+from grader.sessions.answers import Answers
 from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
@@ -124,6 +125,44 @@ def test_a_mistake_of_its_own_is_found_beside_a_wrong_part(graded, solution):
     assert 0 < found.score < 3
     assert found.judged_with == ("upper_triangular_mask",)
     assert found.misconceptions == ("causal-weights-not-scaled",)
+
+
+ASKS = """
+    import gc
+    from grader.sandbox.loader import Loader
+    from grader.sandbox.wire import Frame, Packer
+    ask = next(o.ask for o in gc.get_objects() if isinstance(o, Loader))
+    for name in ("causal_weights", "mask_scores", "upper_triangular_mask"):
+        packer = Packer()
+        header = {"verb": "back", "name": name, "kwargs": {}, "state": {"dict": []}, "of": None}
+        header |= {"random": packer.pack(torch.get_rng_state()), "on_meta": False}
+        header["args"] = [packer.pack(scores), d_k] if name == "causal_weights" else [6]
+        ask(Frame(header, packer.payload()))
+    return scores
+"""
+
+
+def test_nothing_but_earlier_parts_that_are_wrong_is_answered(graded, solution, monkeypatch):
+    """Neither what is being judged, nor what is right, whoever asks; and nothing is sent ahead."""
+    replies, sent = set(), set()
+
+    def to(answers, question, real=Answers.to):
+        reply = real(answers, question)
+        replies.add((question.header["name"], "value" in reply.header))
+        return reply
+
+    def exchange_all(session, requests, seconds, real=ChildSession.exchange_all):
+        sent.add(session.answers)
+        return real(session, requests, seconds)
+
+    monkeypatch.setattr(Answers, "to", to)
+    monkeypatch.setattr(ChildSession, "exchange_all", exchange_all)
+    text = solution("05_causal_mask").replace(MASK, WRONG_MASK)
+    start = text.index("### BEGIN SOLUTION", text.index("def causal_weights"))
+    end = text.index("### END SOLUTION", start)
+    graded("05_causal_mask", {"causal_mask.py": f"{text[:start]}{ASKS}    {text[end:]}"})
+    answered = {"causal_weights": False, "mask_scores": False, "upper_triangular_mask": True}
+    assert (replies, sent) == ({*answered.items()}, {None})
 
 
 def test_a_part_that_is_not_written_is_waited_for(graded, solution):

@@ -10,8 +10,8 @@ from typing import Any
 import nbformat
 import pytest
 
+from grader.course.check_helpers import predicted
 from grader.course.course import Course
-from grader.course.predicted import predicted
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import generate, notebook_text, stale, student_notebook
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from grader.classes.run import ClassRun, Done
-from grader.classes.run_settings import RunSettings
+from grader.classes.store import RunSettings
 from grader.classes.workers import new_worker
 from grader.core.records import Result
 from grader.course.course import Course, load_course

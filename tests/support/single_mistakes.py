@@ -14,8 +14,7 @@ from grader.judging.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.notebooks import Cell
-from grader.submissions.reading_room import standing_for
-from grader.submissions.submission import Reading, Submission
+from grader.submissions.submission import Reading, Submission, standing_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from grader.classes.run_settings import RunSettings
+from grader.classes.store import RunSettings
 from grader.classes.worker import Worker
 from grader.cli.shared import ExitCode, current_course
 from grader.core.records import Result

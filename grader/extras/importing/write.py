@@ -21,7 +21,6 @@ from grader.authoring.scaffold import (
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile, write_all
 from grader.course.course import (
-    ASSIGNMENT_ID,
     CHECKS,
     MANIFEST,
     SOLUTIONS,
@@ -31,6 +30,7 @@ from grader.course.course import (
     Exercise,
     load_course,
 )
+from grader.course.settings import ASSIGNMENT_ID
 from grader.course.toml_table import toml_text
 from grader.extras.importing.drafts import KINDS, NOT_WRITTEN, Draft, draft
 from grader.extras.importing.exercises import NewExercise, Outline, outline

@@ -13,7 +13,7 @@ from pathlib import Path
 from grader.core.errors import CourseError
 from grader.core.processes import spread
 from grader.course.course import SOLUTIONS, Course, Exercise, load_course
-from grader.course.toml_table import read_toml
+from grader.course.toml_table import Text, TomlFile
 from grader.extras.mutants.edits import Key, Mutant, mutants
 from grader.extras.mutants.replay import (
     Exchange,
@@ -114,6 +114,16 @@ def mutate(
         yield replace(tried, trials=tuple(trials))
 
 
+@dataclass(frozen=True, slots=True)
+class Equivalent:
+    """A mutant that does what the solution does, as its author wrote it down."""
+
+    reason: Text
+    exercise: Text
+    old: Text
+    new: Text
+
+
 def written_down(course: Course) -> list[tuple[str, Key]]:
     """The mutants that `equivalent.toml` of assignments lists, each after its file and key path.
 
@@ -122,20 +132,16 @@ def written_down(course: Course) -> list[tuple[str, Key]]:
     """
     written: list[tuple[str, Key]] = []
     for assignment in course.assignments:
-        path, problems = course.paths(assignment).equivalent, list[str]()
+        path = course.paths(assignment).equivalent
         if not path.is_file():
             continue
-        table = read_toml(path, problems, f"{SOLUTIONS}/{assignment.id}/")
-        for entry in table.tables("equivalent"):
-            entry.text("reason")
-            place = f"{entry.file}: {entry.key_path}"
-            exercise = f"{assignment.id}/{entry.text('exercise')}"
-            written.append((place, (exercise, entry.text("old"), entry.text("new"))))
+        file = TomlFile(path, f"{SOLUTIONS}/{assignment.id}/")
+        for number, entry in enumerate(file.read_tables("equivalent", Equivalent), 1):
+            key, exercise = f"equivalent[{number}]", f"{assignment.id}/{entry.exercise}"
+            written.append((f"{file.name}: {key}", (exercise, entry.old, entry.new)))
             if exercise not in course.exercises:
-                problems.append(f"{place}: there is no exercise {exercise}")
-        table.forbid_unknown_keys()
-        if problems:
-            raise CourseError(*problems)
+                file.note(key, f"there is no exercise {exercise}")
+        file.finish()
     return written
 
 

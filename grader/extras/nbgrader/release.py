@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE
+from grader.course.check_helpers import predicted
 from grader.course.course import MANIFEST, PICTURE, Assignment, Course
-from grader.course.predicted import predicted
 from grader.release.pictures import shown_picture
 from grader.release.solution_cells import Solution, read_solution
 from grader.release.stubs import notebook_text, translated

@@ -34,6 +34,7 @@ from grader.course.course import Course
 from grader.extras.similarity.pairs import Pair, clusters, find_pairs
 from grader.extras.similarity.traces import Given, Work, work_of
 from grader.intake.read import read_submissions
+from grader.intake.tables import read_text
 from grader.reports.html.pages import render_page
 from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.submission import read_submission
@@ -274,10 +275,7 @@ def read_groups(path: Path) -> list[list[str]]:
     Raises:
         UsageError: when the file cannot be read.
     """
-    try:
-        lines = path.read_text("utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}.") from error
+    lines = read_text(path, "list of groups").splitlines()
     groups = [line.partition("#")[0].split(",") for line in lines]
     return [[name.strip() for name in group if name.strip()] for group in groups if any(group)]
 

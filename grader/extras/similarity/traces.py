@@ -12,8 +12,8 @@ import pickle
 import re
 import zlib
 from bisect import bisect
-from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -42,9 +42,6 @@ WORDS = re.compile(
 )
 IMPORTS = re.compile(r"^[ ]*(?:from|import)[ ].*$", re.MULTILINE)
 PYTHONS = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "self", "torch", "nn", "np", "F"}
-DEFINES = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]")
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-QUOTES = re.compile(r"\"{3}|'{3}")
 
 
 class Kind(StrEnum):
@@ -286,60 +283,21 @@ def _form_traces(assignment: str, source: SourceFile, own: Iterable[Line]) -> It
     mine: dict[int | None, set[int]] = defaultdict(set)
     for line in own:
         mine[line.cell].add(line.number)
-    for cell in source.cells:
-        long_ = [*_long_functions(cell.text.split("\n"), mine[cell.number])]
-        # A quote in a comment looks like the beginning of a text.
-        trees = _parsed(long_) or _parsed([cell.text] if long_ else ())
-        for node in (one for tree in trees for one in _statements(tree)):
-            if isinstance(node, FUNCTIONS) and len([*_statements(node)]) > LONG:
-                yield Trace(Kind.FORM, assignment, node.name, _form(node))
+    for cell in source.cells if max(map(len, mine.values()), default=0) > LONG else ():
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            for node in _functions(ast.parse(cell.text)):
+                lines = range(node.lineno, (node.end_lineno or 0) + 1)
+                is_own = sum(number in mine[cell.number] for number in lines) > LONG
+                if is_own and sum(isinstance(inner, ast.stmt) for inner in ast.walk(node)) > LONG:
+                    yield Trace(Kind.FORM, assignment, node.name, _form(node))
 
 
-def _parsed(texts: Iterable[str]) -> list[ast.Module]:
-    """The trees of texts; none where one of them makes no sense."""
-    try:
-        return [ast.parse(text) for text in texts]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-
-
-def _long_functions(lines: Sequence[str], own: Collection[int]) -> Iterator[str]:
-    """The functions of so many lines of the student's own that they may be long, each in a block.
-
-    Parsing these takes a third of the time of parsing everything.
-
-    Args:
-        lines: a cell's.
-        own: the numbers of those that are the student's own, counted from 1.
-    """
-    for number, line in enumerate(lines if len(own) > LONG else ()):
-        if "def" not in line or not DEFINES.match(line):
-            continue
-        indent = len(line) - len(line.lstrip())
-        end, is_text = number + 1, False
-        while end < len(lines) and (is_text or not _ends(lines[end], indent)):
-            is_text ^= bool(len(QUOTES.findall(lines[end])) % 2)
-            end += 1
-        if sum(n + 1 in own for n in range(number, end)) > LONG:
-            yield "\n".join(("if True:" if indent else "", *lines[number:end]))
-
-
-def _ends(line: str, indent: int) -> bool:
-    """Whether a line stands after a function whose first line is indented so far."""
-    code = line.lstrip()
-    return bool(code) and len(line) - len(code) <= indent and code[0] not in ")]}#"
-
-
-def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """A statement, and those in it; `ast.walk` would visit every expression as well."""
-    todo = deque([node])
-    while todo:
-        one = todo.popleft()
-        if isinstance(one, ast.stmt):
-            yield one
-        for block in ("body", "handlers", "orelse", "finalbody", "cases"):
-            inner = getattr(one, block, ())
-            todo += inner if isinstance(inner, list) else ()
+def _functions(node: ast.Module | ast.stmt) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions in a tree, however deep in classes and in others."""
+    for inner in getattr(node, "body", ()):
+        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield inner
+        yield from _functions(inner)
 
 
 def _form(node: ast.AST) -> str:

@@ -13,7 +13,6 @@ from grader.judging.picture_layout import (
     grids,
     map_grids,
 )
-from grader.judging.view_words import look_words, setting_words
 
 WIDE = 8
 """With more columns than this, cells are small."""
@@ -108,12 +107,12 @@ def view_figure(result: ViewResult) -> ViewFigure:
     grids_of_states = zip(result.states, map_grids(result, ROOM[is_wide]), strict=True)
     states = tuple(
         (
-            setting_words(result, number),
+            result.setting_words(number),
             tuple(_map_figure(*pair, is_wide) for pair in zip(maps, grids, strict=True)),
         )
         for number, (maps, grids) in enumerate(grids_of_states)
     )
-    return ViewFigure(result, look_words(result), states)
+    return ViewFigure(result, result.look_words, states)
 
 
 def _map_figure(one: HeatMap, grid: Grid, is_wide: bool) -> Figure:

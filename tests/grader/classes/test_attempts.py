@@ -9,17 +9,17 @@ from itertools import chain
 import pytest
 from msgspec.structs import replace
 
+from grader.classes.deciding import Policy
 from grader.classes.decisions import (
-    CheckDecision,
     Decisions,
+    DroppedCheck,
     Exemption,
     Extension,
+    GivenCheck,
     Group,
     LateDays,
     Override,
-    Whom,
 )
-from grader.classes.policies import Policy
 from grader.classes.records import open_records
 from grader.classes.run import ClassRun
 from grader.core import processes
@@ -31,7 +31,7 @@ from grader.submissions.moments import BY_FOLDER, BY_MOODLE, Moment
 from tests.grader.classes.conftest import STUDENTS, Formula, Killed
 
 ADA, BO, *_OTHERS = STUDENTS
-GROUP = Decisions(groups=(Group((ADA, BO), ("01_scores",)),))
+GROUP = Decisions(groups=(Group((ADA, BO), "01_scores"),))
 STAMPS = ("2027-01-30T10-00-00", "2027-01-31T10-00-00", "2027-02-03T10-00-00")
 EXERCISE = "01_scores/scores"
 DUE = '[[assignments]]\nid = "01_scores"\ntitle = "Scores"\n'
@@ -83,7 +83,7 @@ def test_each_attempt_is_graded_once(several):
     table = (several.out / "scores.csv").read_text("utf-8")
     assert ",attempts,handed_in,graded\n" in table
     assert "by the folder's name" in table
-    several.again("best", decisions=Decisions(exemptions=(Exemption(Whom(ADA), (EXERCISE,)),)))
+    several.again("best", decisions=Decisions(exemptions=(Exemption(ADA, exercises=(EXERCISE,)),)))
     assert said == []
 
 
@@ -141,12 +141,12 @@ def test_decisions_come_out_as_if_what_counts_were_found_anew(several, policy):
     passed = [c.id for c in ada.assignments[0].checks if c.outcome is Outcome.PASSED]
     exercise = ada.assignments[1].exercises[0].id
     steps = [
-        Decisions(checks=(CheckDecision(failed[0], is_given=True),)),
-        Decisions(checks=(CheckDecision(passed[0], is_given=False),)),
-        Decisions(extensions=(Extension(Whom(ADA), ("01_scores",), days=2),)),
+        Decisions(full_marks=(GivenCheck(failed[0]),)),
+        Decisions(drop=(DroppedCheck(passed[0]),)),
+        Decisions(extensions=(Extension(ADA, assignment="01_scores", days=2),)),
         Decisions(late_days=LateDays(2, 1)),
-        Decisions(exemptions=(Exemption(Whom(ADA), (exercise,)),)),
-        Decisions(overrides=((ADA, Override(exercise, 0.5, "seen")),)),
+        Decisions(exemptions=(Exemption(ADA, exercises=(exercise,)),)),
+        Decisions(overrides=(Override(ADA, exercise, 0.5, "seen"),)),
     ]
     changed, out = 0, several.out
     for number, step in enumerate(chain.from_iterable((one, Decisions()) for one in steps)):
@@ -166,7 +166,7 @@ def test_several_processes_write_the_same(several, monkeypatch):
     """As for many students; here two are many."""
     _rows, (ada, _other) = several.again("best")
     check = next(c.id for c in ada.assignments[0].checks if c.outcome is Outcome.FAILED)
-    step = Decisions(checks=(CheckDecision(check, is_given=True),))
+    step = Decisions(full_marks=(GivenCheck(check),))
     before = _results_in(several)
     several.again("best", decisions=step)
     found = _results_in(several)
@@ -207,7 +207,7 @@ def test_times_of_a_platform_decide_what_is_late(make):
     assert notes(4) == ((said.format(3, 3),), BY_MOODLE, 0)
     assert notes(0, assignments=("02_mixture",)) == ((said.format(3, 3),), BY_MOODLE, 0)
     assert notes(0)[1:] == ("", 0)
-    later = Decisions(extensions=(Extension(Whom(ADA), ("01_scores",), days=2),))
+    later = Decisions(extensions=(Extension(ADA, assignment="01_scores", days=2),))
     found = notes(4, decisions=later)[0]
     assert found[-1] == "1 day late by Moodle's worksheet: 10 percent taken off."
 

@@ -11,14 +11,14 @@ from functools import partial
 import pytest
 
 from grader.classes.decisions import (
-    CheckDecision,
     Decisions,
+    DroppedCheck,
     Exemption,
     Extension,
+    GivenCheck,
     Group,
     LateDays,
     Override,
-    Whom,
 )
 from grader.reports.base import GradedClass, graded
 from tests.grader.classes.conftest import STUDENTS, Killed
@@ -28,11 +28,11 @@ HIDDEN = f"{SCORES}::hidden::test_other_queries_and_keys"
 LATE = '[late]\npercent_per_day = 10\n[[assignments]]\nid = "01_scores"\ntitle = "Scores"\n'
 DUE = "due = 2027-02-01T00:00:00Z\n"
 SOME = Decisions(
-    extensions=(Extension(Whom(STUDENTS[0]), ("01_scores",), days=1),),
-    exemptions=(Exemption(Whom(STUDENTS[1]), ("02_mixture/weights", "02_mixture/Mixture")),),
-    overrides=((STUDENTS[2], Override(SCORES, 1.75, "So.")),),
+    extensions=(Extension(STUDENTS[0], assignment="01_scores", days=1),),
+    exemptions=(Exemption(STUDENTS[1], exercises=("02_mixture/weights", "02_mixture/Mixture")),),
+    overrides=(Override(STUDENTS[2], SCORES, 1.75, "So."),),
 )
-ALL = Decisions(checks=(CheckDecision(HIDDEN, True),), late_days=LateDays(2, 1))
+ALL = Decisions(full_marks=(GivenCheck(HIDDEN),), late_days=LateDays(2, 1))
 
 
 @pytest.fixture
@@ -83,9 +83,10 @@ def test_other_dates_with_decisions_end_as_graded_so_from_the_start(late, make):
 
 CLASS_WIDE = (
     Decisions(),
-    *(Decisions(checks=(CheckDecision(HIDDEN, is_given),)) for is_given in (True, False)),
+    Decisions(full_marks=(GivenCheck(HIDDEN),)),
+    Decisions(drop=(DroppedCheck(HIDDEN),)),
     *(Decisions(late_days=LateDays(days, 2)) for days in (1, 3)),
-    replace(SOME, checks=(CheckDecision(HIDDEN, True),), late_days=LateDays(3, 3)),
+    replace(SOME, full_marks=(GivenCheck(HIDDEN),), late_days=LateDays(3, 3)),
 )
 
 
@@ -131,7 +132,9 @@ def test_every_output_has_the_same_final_scores(late):
 def test_a_thousand_exemptions_leave_the_class_its_points(late):
     """The class is out of what most are out of, also where the first student is not."""
     everybody = tuple(
-        Exemption(Whom(name), ("02_mixture/weights",)) for name in STUDENTS if name != STUDENTS[5]
+        Exemption(name, exercises=("02_mixture/weights",))
+        for name in STUDENTS
+        if name != STUDENTS[5]
     )
     late.run(decisions=Decisions(exemptions=everybody))
     assert json.loads((late.out / "summary.json").read_text("utf-8"))["max_score"] == 6
@@ -141,9 +144,9 @@ def test_a_thousand_exemptions_leave_the_class_its_points(late):
 
 ADA, BO, CEM, *OTHERS = STUDENTS
 GROUP = Decisions(
-    extensions=(Extension(Whom(BO), ("01_scores",), days=2),),
+    extensions=(Extension(BO, assignment="01_scores", days=2),),
     late_days=LateDays(1, 1),
-    groups=(Group((ADA, BO, CEM), ("01_scores",)),),
+    groups=(Group((ADA, BO, CEM), "01_scores"),),
 )
 
 

@@ -17,7 +17,6 @@ from grader.classes.decisions import (
     Group,
     LateDays,
     Override,
-    Whom,
 )
 from grader.classes.run import ClassRun
 from grader.classes.store import Store
@@ -280,10 +279,10 @@ TOGGLES = (
 
 SOME_DECISIONS = (
     NONE,
-    Decisions(groups=(Group(tuple(STUDENTS[:3]), IDS[:1]),)),
-    Decisions(extensions=(Extension(Whom(STUDENTS[1]), IDS[:1], days=2),)),
-    Decisions(late_days=LateDays(2, 1), overrides=((STUDENTS[0], Override(SCORES, 1, "So.")),)),
-    Decisions(exemptions=(Exemption(Whom(STUDENTS[2]), (SCORES,)),)),
+    Decisions(groups=(Group(tuple(STUDENTS[:3]), IDS[0]),)),
+    Decisions(extensions=(Extension(STUDENTS[1], assignment=IDS[0], days=2),)),
+    Decisions(late_days=LateDays(2, 1), overrides=(Override(STUDENTS[0], SCORES, 1, "So."),)),
+    Decisions(exemptions=(Exemption(STUDENTS[2], exercises=(SCORES,)),)),
 )
 
 

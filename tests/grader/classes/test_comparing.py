@@ -14,12 +14,19 @@ from grader.classes.compare import (
     by_check,
     compare_results,
     compare_runs,
+    is_same_work,
     to_record,
 )
 from grader.classes.deciding import decided
-from grader.classes.decisions import CheckDecision, Decisions, Extension, LateDays, Override, Whom
+from grader.classes.decisions import (
+    Decisions,
+    DroppedCheck,
+    Extension,
+    GivenCheck,
+    LateDays,
+    Override,
+)
 from grader.classes.records import open_records
-from grader.classes.same_work import is_same_work
 from grader.core.errors import UsageError
 from grader.core.records import (
     AssignmentResult,
@@ -99,13 +106,13 @@ NOTHING = Result("ada", None, 2, False, False, (), "1", {}, "c0", "", ())
         (
             result_of(
                 *(PASSED, FAILED),
-                decisions=Decisions(overrides=(("ada", Override("01_a/f", 2, "So.")),)),
+                decisions=Decisions(overrides=(Override("ada", "01_a/f", 2, "So."),)),
             ),
             "1.8",
             ["01_a/f +1.2", "  decided: no decision → override"],
         ),
         (
-            result_of(PASSED, FAILED, decisions=Decisions(checks=(CheckDecision(IDS[1], False),))),
+            result_of(PASSED, FAILED, decisions=Decisions(drop=(DroppedCheck(IDS[1]),))),
             "1.8",
             [
                 *("01_a/f +1.2", "  hidden::test_it: failed → counts for nobody"),
@@ -121,7 +128,7 @@ NOTHING = Result("ada", None, 2, False, False, (), "1", {}, "c0", "", ())
             result_of(
                 PASSED,
                 FAILED,
-                decisions=Decisions((Extension(Whom("ada"), ("01_a",), days=1),)),
+                decisions=Decisions((Extension("ada", assignment="01_a", days=1),)),
             ),
             "0.8",
             ["01_a +0.08", "  days late: 1 → 0"],
@@ -210,7 +217,7 @@ def test_a_dropped_check_concerns_exactly_whom_the_decision_does(make, tmp_path)
     run.run()
     shutil.copytree(run.out, old)
     id_ = "01_scores/scores::hidden::test_other_queries_and_keys"
-    run.run(decisions=Decisions(checks=(CheckDecision(id_, True),)))
+    run.run(decisions=Decisions(full_marks=(GivenCheck(id_),)))
     found = compared(old, run.out)
     (effect,) = by_check(found)
     assert effect.id == id_
@@ -246,7 +253,7 @@ def test_the_same_work_ends_the_same_way_or_checks_are_named(make, tmp_path):
     assert line == "20 students have the same work in both: every check ended as before."
     seeded.run(seed="12")
     (line,) = compared(run.out, seeded.out).same_work.lines
-    assert "checks ended otherwise, where the seed is not the same." in line
+    assert "checks ended otherwise; the seed changed." in line
     record = again / "results" / f"{STUDENTS[3]}.json"
     id_ = "01_scores/scores::hidden::test_other_queries_and_keys"
     text = record.read_text("utf-8")

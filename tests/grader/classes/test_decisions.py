@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from grader.classes.deciding import LateWork, days_to_spend, decided
+from grader.classes.deciding import LateWork, best_of, decided
 from grader.classes.decisions import (
-    CheckDecision,
     Decisions,
+    DroppedCheck,
     Exemption,
     ExerciseSet,
     Extension,
+    GivenCheck,
     LateDays,
     Override,
-    Whom,
 )
 from grader.core.records import (
     AssignmentResult,
@@ -49,7 +49,7 @@ COURSE = Course(
 )
 EXERCISES = tuple(COURSE.exercises)
 CHECKS = tuple(f"{id_}::{kind}::test_it" for id_ in EXERCISES for kind in Visibility)
-ADA, ALL = Whom("ada"), Whom(label="all")
+ADA, ALL = {"student": "ada"}, {"label": "all"}
 
 
 def outcomes_of(passed, late, outcome=Outcome.FAILED):
@@ -87,32 +87,38 @@ HANDED_IN = st.builds(
 )
 NOTHING = Result("ada", None, COURSE.max_score, False, False, (), "1", {}, "c0", "", ())
 MOMENTS = st.integers(-3, 12).map(lambda days: DUE + timedelta(days=days))
-WHOM = st.sampled_from([ADA, ALL, Whom("bob"), Whom(label="none")])
+WHOM = st.sampled_from([ADA, ALL, {"student": "bob"}, {"label": "none"}])
 SOME = st.sets(st.sampled_from(EXERCISES), min_size=1).map(lambda ids: tuple(sorted(ids)))
 EXTENSIONS = st.builds(
-    Extension,
+    lambda whom, id_, time: Extension(**whom, assignment=id_, **time),
     WHOM,
-    st.sampled_from([IDS, *((id_,) for id_ in IDS)]),
-    st.none() | MOMENTS,
-    st.integers(0, 5),
+    st.sampled_from(["", *IDS]),
+    st.integers(1, 5).map(lambda days: {"days": days}) | MOMENTS.map(lambda at: {"until": at}),
 )
+EXEMPTIONS = st.builds(lambda whom, ids: Exemption(**whom, exercises=ids), WHOM, SOME)
 POINTS = st.decimals(0, 9, places=2).map(float)
-OVERRIDES = st.builds(Override, st.sampled_from(EXERCISES), POINTS, st.just("So."))
+OVERRIDES = st.builds(Override, st.just("ada"), st.sampled_from(EXERCISES), POINTS, st.just("So."))
 DECISIONS = st.builds(
     Decisions,
     st.lists(EXTENSIONS, max_size=4).map(tuple),
-    st.lists(st.builds(Exemption, WHOM, SOME), max_size=2).map(tuple),
+    st.lists(EXEMPTIONS, max_size=2).map(tuple),
     st.lists(st.builds(ExerciseSet, st.sampled_from(["all", "none"]), SOME), max_size=2).map(tuple),
-    st.lists(OVERRIDES, max_size=3, unique_by=lambda one: one.exercise).map(
-        lambda found: tuple(("ada", one) for one in found)
+    st.lists(OVERRIDES, max_size=3, unique_by=lambda one: one.exercise).map(tuple),
+    st.lists(st.builds(DroppedCheck, st.sampled_from(CHECKS[::2])), max_size=2, unique=True).map(
+        tuple
     ),
-    st.lists(
-        st.builds(CheckDecision, st.sampled_from(CHECKS), st.booleans()),
-        max_size=3,
-        unique_by=lambda one: one.check,
-    ).map(tuple),
+    st.lists(st.builds(GivenCheck, st.sampled_from(CHECKS[1::2])), max_size=2, unique=True).map(
+        tuple
+    ),
     st.none() | st.builds(LateDays, st.integers(0, 6), st.integers(0, 3)),
 )
+
+
+def about_check(id_, reason="", *, is_given):
+    """A decision about one check."""
+    if is_given:
+        return Decisions(full_marks=(GivenCheck(id_, reason),))
+    return Decisions(drop=(DroppedCheck(id_, reason),))
 
 
 def result_of(outcomes, decisions):
@@ -149,8 +155,12 @@ def test_the_order_of_entries_does_not_matter(outcomes, decisions, random):
         return tuple(random.sample(entries, len(entries)))
 
     other = Decisions(
-        *(shuffled(e) for e in (decisions.extensions, decisions.exemptions, decisions.sets)),
-        *(shuffled(decisions.overrides), shuffled(decisions.checks), decisions.late_days),
+        *(
+            shuffled(e)
+            for e in (decisions.extensions, decisions.exemptions, decisions.exercise_sets)
+        ),
+        *(shuffled(e) for e in (decisions.overrides, decisions.drop, decisions.full_marks)),
+        decisions.late_days,
     )
     assert result_of(outcomes, other) == result_of(outcomes, decisions)
 
@@ -172,15 +182,15 @@ def test_scores_stay_between_nothing_and_all(outcomes, decisions):
 @given(HANDED_IN, DECISIONS)
 def test_full_marks_for_a_check_never_cost_points(outcomes, decisions):
     """Neither do they give more than the exercise is worth."""
-    more = replace(decisions, checks=tuple(CheckDecision(id_, True) for id_ in CHECKS))
-    less = replace(decisions, checks=())
+    more = replace(decisions, drop=(), full_marks=tuple(map(GivenCheck, CHECKS)))
+    less = replace(decisions, drop=(), full_marks=())
     assert earned(outcomes, more) >= earned(outcomes, less)
 
 
 @given(HANDED_IN | st.just(NOTHING))
 def test_without_decisions_nothing_is_different(outcomes):
     """Not even where something was decided about others."""
-    others = Decisions((Extension(Whom("bob"), IDS, days=3),), (Exemption(Whom("bob"), EXERCISES),))
+    others = Decisions((Extension("bob", days=3),), (Exemption("bob", exercises=EXERCISES),))
     assert result_of(outcomes, others) == scored(COURSE, outcomes)
 
 
@@ -207,7 +217,7 @@ def test_late_days_are_spent_as_is_best(works, allowed, percent):
         most = min(work.days, allowed.per_assignment)
         ways = [(*way, days) for way in ways for days in range(most + 1)]
     possible = [way for way in ways if sum(way) <= allowed.budget]
-    spent = days_to_spend(works, rule, allowed)
+    spent = tuple(days for _, days in best_of([[work] for work in works], rule, allowed))
     assert spent in possible
     assert left(spent) == max(map(left, possible))
     assert sum(spent) == min(sum(way) for way in possible if left(way) == left(spent))
@@ -219,10 +229,10 @@ def test_late_days_are_spent_as_is_best(works, allowed, percent):
 def test_a_date_counts_and_days_are_added_to_it():
     """The latest date of all, the course's too; then all the days. No entry shortens."""
     extensions = (
-        Extension(ALL, IDS, days=2),
-        Extension(ADA, ("01_a",), days=1),
-        Extension(ADA, ("02_b",), until=DUE + timedelta(days=4)),
-        Extension(ADA, ("03_c",), until=DUE - timedelta(days=4)),
+        Extension(**ALL, days=2),
+        Extension(**ADA, assignment="01_a", days=1),
+        Extension(**ADA, assignment="02_b", until=DUE + timedelta(days=4)),
+        Extension(**ADA, assignment="03_c", until=DUE - timedelta(days=4)),
     )
     due = dict(Decisions(extensions).of(COURSE, "ada", ["all"]).due)
     assert [(due[id_] - DUE).days for id_ in IDS] == [3, 6, 2]
@@ -236,7 +246,9 @@ def notes_of(decisions, *late, passed=CHECKS):
 
 def test_more_time_is_told_and_its_reason_is_not():
     """The student reads the date that counts, and what lateness takes off from there."""
-    first, second, _third = notes_of(Decisions((Extension(ADA, ("01_a",), days=2),)), 3, 1, 0)
+    first, second, _third = notes_of(
+        Decisions((Extension(**ADA, assignment="01_a", days=2),)), 3, 1, 0
+    )
     assert first == (
         "Your due date for this assignment: 2027-02-03 00:00 (UTC).",
         "1 day late: 15 percent taken off.",
@@ -260,7 +272,7 @@ def test_late_days_are_told():
 
 def test_what_does_not_count_is_told():
     """A whole assignment, or an exercise; the points that there are become fewer."""
-    decisions = Decisions(exemptions=(Exemption(ADA, (*EXERCISES[:2], EXERCISES[2])),))
+    decisions = Decisions(exemptions=(Exemption(**ADA, exercises=EXERCISES[:3]),))
     result = result_of(outcomes_of(set(CHECKS), (5, 0, 0)), decisions)
     assert (result.score, result.max_score, result.automatic) == (9, 9, Decimal("13.5"))
     assert [one.notes for one in result.assignments] == [
@@ -274,7 +286,7 @@ def test_what_does_not_count_is_told():
 def test_a_set_of_exercises_counts_for_who_has_its_label():
     """Several sets of one student count together."""
     sets = (ExerciseSet("all", EXERCISES[:1]), ExerciseSet("more", EXERCISES[:3]))
-    decisions = Decisions(sets=sets)
+    decisions = Decisions(exercise_sets=sets)
     counting = [decisions.of(COURSE, "ada", labels) for labels in ([], ["all"], ["all", "more"])]
     assert [6 - len(one.exempt) for one in counting] == [6, 1, 3]
 
@@ -299,8 +311,8 @@ def test_a_set_of_exercises_counts_for_who_has_its_label():
 )
 def test_points_of_a_person_stand_over_those_of_the_checks(outcomes, score, automatic, note):
     """What the checks gave stays beneath; nothing handed in and undecided are told apart."""
-    override = Override(EXERCISES[0], 2, "So.")
-    result = result_of(outcomes, Decisions(overrides=(("ada", override),)))
+    override = Override("ada", EXERCISES[0], 2, "So.")
+    result = result_of(outcomes, Decisions(overrides=(override,)))
     first = result.exercises[0]
     assert (result.score, first.score, first.undecided) == (score, 2, False)
     assert first.decision.automatic == automatic
@@ -311,8 +323,8 @@ def test_points_of_a_person_stand_over_those_of_the_checks(outcomes, score, auto
 @pytest.mark.parametrize(("is_given", "score"), [(True, "1.8"), (False, "0")])
 def test_a_check_counts_for_nobody_or_as_passed_for_everybody(is_given, score):
     """Of `f` nothing passed: the hidden check decides three fifths where it is given."""
-    about = CheckDecision(CHECKS[1], is_given, "It was wrong.")
-    result = result_of(outcomes_of(set(), (0, 0, 0)), Decisions(checks=(about,)))
+    decisions = about_check(CHECKS[1], "It was wrong.", is_given=is_given)
+    result = result_of(outcomes_of(set(), (0, 0, 0)), decisions)
     assert result.exercises[0].score == Decimal(score)
     assert result.assignments[0].notes == (
         (
@@ -327,7 +339,7 @@ def test_a_check_counts_for_nobody_or_as_passed_for_everybody(is_given, score):
 def test_a_dropped_check_leaves_the_others():
     """Who failed nothing but that has full marks."""
     passed = {*CHECKS} - {CHECKS[1]}
-    decisions = Decisions(checks=(CheckDecision(CHECKS[1], False),))
+    decisions = Decisions(drop=(DroppedCheck(CHECKS[1]),))
     assert result_of(outcomes_of(passed, (0, 0, 0)), decisions).score == 18
     assert notes_of(decisions, passed=passed)[0] == (
         "This check of f counts for nobody: It holds",
@@ -348,9 +360,9 @@ def test_checks_that_were_not_run_are_told(is_given):
     exercises = (structs.replace(one, checks=(failed, blocked)), *others)
     part = structs.replace(first, exercises=exercises)
     outcomes = structs.replace(outcomes, assignments=(part, *outcomes.assignments[1:]))
-    decisions = Decisions(checks=(CheckDecision(failed.id, is_given),))
+    decisions = about_check(failed.id, is_given=is_given)
     assert "not run 01_a/f" in result_of(outcomes, decisions).decided
-    elsewhere = Decisions(checks=(CheckDecision(CHECKS[-1], is_given),))
+    elsewhere = about_check(CHECKS[-1], is_given=is_given)
     assert result_of(outcomes, elsewhere).decided == ()
-    not_first = Decisions(checks=(CheckDecision(blocked.id, is_given),))
+    not_first = about_check(blocked.id, is_given=is_given)
     assert "not run 01_a/f" not in result_of(outcomes, not_first).decided

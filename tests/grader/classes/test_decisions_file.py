@@ -5,17 +5,19 @@ from datetime import UTC, datetime
 import pytest
 
 from grader.classes.decisions import (
-    CheckDecision,
     Decisions,
+    DroppedCheck,
     Exemption,
     ExerciseSet,
     Extension,
+    GivenCheck,
     Group,
+    Known,
     LateDays,
     Override,
-    Whom,
+    class_decisions,
+    read_decisions,
 )
-from grader.classes.decisions_file import Known, class_decisions, read_decisions
 from grader.core.errors import CourseError
 from grader.course.course import load_course
 from grader.intake.folders import Student
@@ -87,21 +89,21 @@ def test_everything_that_can_be_decided(read):
     check = "{SCORES}::visible::test_shape"
     reason = "Shown."
     """
-    ada, of_a = Whom("ada"), Whom(label="A")
     assert read(text) == Decisions(
         extensions=(
-            Extension(ada, ("01_scores",), datetime(2027, 2, 8, tzinfo=UTC)),
-            Extension(Whom(label="part time"), ("01_scores", "02_mixture"), days=2),
+            Extension("ada", "", "not shown", "01_scores", datetime(2027, 2, 8, tzinfo=UTC)),
+            Extension(label="part time", days=2),
         ),
-        exemptions=(Exemption(ada, (WEIGHTS,)), Exemption(of_a, (WEIGHTS, MIXTURE))),
-        sets=(ExerciseSet("A", (SCORES, MIXTURE)),),
-        overrides=(("ada", Override(MIXTURE, 2.25, "Shown.")),),
-        checks=(
-            CheckDecision(VALUES, False),
-            CheckDecision(SHAPE, True, "Shown."),
+        exemptions=(
+            Exemption("ada", exercises=(WEIGHTS,)),
+            Exemption(label="A", assignment="02_mixture"),
         ),
-        late_days=LateDays(5, 5),
-        groups=(Group(("ada", "bob"), ("02_mixture",)),),
+        exercise_sets=(ExerciseSet("A", (SCORES, MIXTURE)),),
+        overrides=(Override("ada", MIXTURE, 2.25, "Shown."),),
+        drop=(DroppedCheck(VALUES),),
+        full_marks=(GivenCheck(SHAPE, "Shown."),),
+        late_days=LateDays(5),
+        groups=(Group(("ada", "bob"), "02_mixture"),),
     )
 
 
@@ -153,7 +155,7 @@ def test_everything_that_can_be_decided(read):
         ),
         (
             f'[[overrides]]\n{ADA}exercise = "Mixture"\npoints = 1',
-            "overrides[1].reason: missing; a text is needed",
+            "overrides[1].reason: missing; a text that is not empty is needed",
         ),
         (
             "".join(
@@ -189,7 +191,7 @@ def test_everything_that_can_be_decided(read):
         ),
         (
             '[[groups]]\nstudents = ["ada"]',
-            "groups[1].students: found 1; two students or more are needed",
+            "groups[1].students: found a list of 1; a list of two students or more is needed",
         ),
         (
             '[[groups]]\nstudents = ["ada", "bob"]\n[[groups]]\nstudents = ["ada", "cyd"]\n'
@@ -198,7 +200,7 @@ def test_everything_that_can_be_decided(read):
         ),
         (f"[[exemptions]]\n{ADA}", "exemptions[1]: assignment or exercises is needed, one of them"),
         ("[late_days]\nbudget = -1", "late_days.budget: found -1; a whole number from 0 to 366"),
-        ("extensions = 3", "extensions: found 3; at least one [[extensions]] table is needed"),
+        ("extensions = 3", "extensions: found 3; a list of tables is needed"),
     ],
 )
 def test_a_mistake_is_named_with_its_place(read, text, problem):
@@ -237,7 +239,7 @@ def test_a_class_knows_its_students_labels_and_checks(course, tmp_path):
     (course.root / "decisions.toml").write_text("\n".join(lines), "utf-8")
     found = class_decisions(course, None, intake, has_roster=True, out=tmp_path / "out")
     assert len(found.extensions) == 6
-    assert len(found.checks) == 1
+    assert len(found.drop) == 1
 
 
 def test_without_a_file_nothing_is_decided(course, tmp_path):

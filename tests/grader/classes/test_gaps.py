@@ -7,8 +7,8 @@ import pytest
 from grader.classes.compare import Comparison, compare_results
 from grader.classes.deciding import decided
 from grader.classes.decisions import NO_DECISIONS, Decisions, Group, Override, Personal
+from grader.classes.explain import Request, states
 from grader.classes.records import Records
-from grader.classes.regrade_requests import Request, states
 from grader.classes.rows import row_of
 from grader.classes.score import not_lower
 from grader.core.records import (
@@ -149,7 +149,7 @@ def test_exempt_without_work_is_exempt(course, student):
 
 def test_points_without_work_are_given(student):
     """A person's points for somebody who handed in nothing."""
-    result = student(Personal(overrides=(Override("01_scores/scores", 1.5, "Oral."),)))
+    result = student(Personal(overrides=(Override("ada", "01_scores/scores", 1.5, "Oral."),)))
     assert (result.score, result.submitted) == (Decimal("1.5"), True)
 
 
@@ -187,9 +187,7 @@ def test_a_group_is_decided_and_automatic_is_the_own_work(make):
     before = {row.student: row for row in run.run()}
     names = tuple(sorted(STUDENTS, key=lambda name: before[name].exercises["01_scores/scores"]))
     pair = (names[0], names[-1])
-    rows = {
-        row.student: row for row in run.run(decisions=Decisions(groups=(Group(pair, (SCORES,)),)))
-    }
+    rows = {row.student: row for row in run.run(decisions=Decisions(groups=(Group(pair, SCORES),)))}
     row = rows[pair[0]]
     assert row.decided == (f"group {SCORES}",)
     assert row.score > before[pair[0]].score == row.automatic

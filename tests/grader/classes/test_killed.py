@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.classes.decisions import Decisions, Exemption, Whom
+from grader.classes.decisions import Decisions, Exemption
 from grader.classes.records import last_published, open_records, publish, records_in
 from grader.cli.compare import compare as compare_command
 from grader.course.course import COURSE_VARIABLE
@@ -18,7 +18,7 @@ from tests.grader.classes.conftest import Killed, files_in
 from tests.grader.classes.test_failing_writes import TWO, Disk
 
 NOW, LATER = (datetime(2027, 3, day, 12, tzinfo=UTC) for day in (1, 2))
-EXEMPT = Decisions(exemptions=(Exemption(Whom(TWO[0]), ("01_scores/scores",)),))
+EXEMPT = Decisions(exemptions=(Exemption(TWO[0], exercises=("01_scores/scores",)),))
 
 
 class End(Disk):

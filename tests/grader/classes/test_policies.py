@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from grader.classes.deciding import Policy, counting
 from grader.classes.decisions import NO_DECISIONS, LateDays, Override, Personal
-from grader.classes.policies import Policy, counting
 from grader.core.records import Outcome
 from grader.judging.results import from_json, to_json
 from tests.grader.classes.test_decisions import COURSE, DUE, outcomes_of
@@ -69,7 +69,7 @@ def test_more_time_and_late_days_decide_with_the_course_dates(policy):
 
 def test_points_by_hand_stand_in_every_attempt():
     """And who left everything as it was has no attempt."""
-    personal = Personal(overrides=(Override(G, 3, "Shown."),))
+    personal = Personal(overrides=(Override("ada", G, 3, "Shown."),))
     assert chosen("best", ((F,), 0), ((), 0), personal=personal)[:2] == ([1], [6, 3])
     (one,) = tries(((), 0))
     exercises = tuple(

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from grader.classes.process_pool import grade_locally
-from grader.classes.run_settings import RunSettings
+from grader.classes.store import RunSettings
 from grader.course.course import load_course
 from grader.intake.folders import Student
 

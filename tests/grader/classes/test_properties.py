@@ -10,22 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from grader.classes.deciding import decided
+from grader.classes.deciding import Policy, counting, decided
 from grader.classes.decisions import (
     NO_DECISIONS,
-    CheckDecision,
     Decisions,
+    DroppedCheck,
     Exemption,
     Extension,
+    GivenCheck,
     Group,
     LateDays,
     Override,
     Personal,
-    Whom,
 )
 from grader.classes.outcomes import Declared, Words, packed
 from grader.classes.outcomes import outcomes_of as data_of
-from grader.classes.policies import Policy, counting
 from grader.classes.rows import Coverage, due_summary, row_of, summary
 from grader.classes.score import HandedIn, Scorer, StudentInputs
 from grader.classes.store import Use
@@ -49,7 +48,8 @@ PERSONAL = st.builds(
     ),
     exempt=st.sets(st.sampled_from(EXERCISES), max_size=2).map(lambda ids: tuple(sorted(ids))),
     checks=st.lists(
-        st.builds(CheckDecision, st.sampled_from(CHECKS), st.booleans()),
+        st.builds(DroppedCheck, st.sampled_from(CHECKS))
+        | st.builds(GivenCheck, st.sampled_from(CHECKS)),
         max_size=2,
         unique_by=lambda one: one.check,
     ).map(tuple),
@@ -185,10 +185,10 @@ def test_what_is_missing_or_exempt_changes_no_mean(works, other, id_):
 # The class.
 
 SOME = (
-    Decisions(groups=(Group(tuple(STUDENTS[:3]), ("01_scores",)),)),
-    Decisions(extensions=(Extension(Whom(STUDENTS[0]), ("01_scores",), days=1),)),
-    Decisions(exemptions=(Exemption(Whom(STUDENTS[1]), ("02_mixture/weights",)),)),
-    Decisions(overrides=((STUDENTS[2], Override("01_scores/scores", 1.5, "Seen.")),)),
+    Decisions(groups=(Group(tuple(STUDENTS[:3]), "01_scores"),)),
+    Decisions(extensions=(Extension(STUDENTS[0], assignment="01_scores", days=1),)),
+    Decisions(exemptions=(Exemption(STUDENTS[1], exercises=("02_mixture/weights",)),)),
+    Decisions(overrides=(Override(STUDENTS[2], "01_scores/scores", 1.5, "Seen."),)),
     Decisions(late_days=LateDays(2, 1)),
 )
 

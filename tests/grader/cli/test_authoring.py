@@ -199,8 +199,7 @@ def test_what_is_written_down_wrongly_is_told(grader, folder):
         2,
         "",
         [
-            "  solutions/02_mixture/equivalent.toml: equivalent[1].reason: missing; a text is needed",
-            "  solutions/02_mixture/equivalent.toml: equivalent[1]: there is no exercise 02_mixture/weight",
+            "  solutions/02_mixture/equivalent.toml: equivalent[1].reason: missing; a text that is not empty is needed",
             "  solutions/02_mixture/equivalent.toml: equivalent[1].because: unknown key; "
             "allowed: exercise, new, old, reason",
         ],

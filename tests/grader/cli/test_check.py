@@ -323,10 +323,10 @@ def test_a_broken_manifest_is_told_with_every_problem(grader, folder):
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.splitlines() == [
         "The course has 4 problems:",
-        "  course.toml: assignments: missing; a list of tables is needed",
-        "  course.toml: course.title: missing; a text is needed",
+        "  course.toml: course.title: missing; a text that is not empty is needed",
         "  course.toml: course.prefer: found 'doc'; 'py' or 'ipynb' is needed",
-        "  course.toml: course.titel: unknown key; did you mean 'title'? allowed: about, agents_file, encodings, guide, language, languages, notes, optional, prefer, title",
+        "  course.toml: course.titel: unknown key; did you mean 'title'? allowed: about, agents_file, encodings, guide, language, languages, notes, optional, points, prefer, title",
+        "  course.toml: assignments: missing; at least one [[assignments]] table is needed",
     ]
 
 

@@ -92,7 +92,7 @@ def test_it_is_graded_again_with_the_runs_own_seed(explain):
     ran = explain(*again)
     assert ran.code == ExitCode.NOT_PASSED
     assert "not what was graded" in ran.out
-    assert "The known mistakes were scores-not-scaled, and are none." in ran.out
+    assert "known mistakes: scores-not-scaled → none" in ran.out
 
 
 def test_a_groups_work_is_looked_for_where_it_was_handed_in(explain, grader, tmp_path):

@@ -11,7 +11,6 @@ from grader.course.course import Course, load_course
 
 SAME_FOLDER = settings(
     max_examples=100,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 """Each example overwrites the one file it reads, so one folder serves them all."""

@@ -22,7 +22,7 @@ ENTRY = {
 
 def edit(find, replace, id_="a"):
     """A misconception of which only the edit counts."""
-    return Misconception("01_first/one", find, replace, Mistake(id_, "", ""))
+    return Misconception(id_, "", "", MistakeKind.SLIP, "01_first/one", find, replace)
 
 
 @pytest.fixture
@@ -65,13 +65,9 @@ def test_an_assignment_without_a_file_has_no_misconceptions(small_course):
 def test_a_misconception_is_an_edit_and_its_words(read):
     """With the exercise's full id, and its own name."""
     (found,) = read(ENTRY)
-    assert found == Misconception(
-        "01_first/one",
-        "return 1\n",
-        "return 2\n",
-        Mistake("two", "It is two.", "How many is one?", MistakeKind.STEP),
-    )
-    assert found.id == "two"
+    words = ("two", "It is two.", "How many is one?", MistakeKind.STEP)
+    assert found == Misconception(*words, "01_first/one", "return 1\n", "return 2\n")
+    assert found.mistake == Mistake(*words)
 
 
 def test_an_edit_may_take_text_away(read):
@@ -85,7 +81,7 @@ def test_each_word_of_a_misconception_is_needed(problems, key):
     """A text that is missing, and one that is empty."""
     place = f"solutions/01_first/misconceptions.toml: misconceptions[1].{key}"
     without = {name: value for name, value in ENTRY.items() if name != key}
-    assert problems(without) == [f"{place}: missing; a text is needed"]
+    assert problems(without) == [f"{place}: missing; a text that is not empty is needed"]
     assert problems({**ENTRY, key: ""}) == [
         f"{place}: found ''; a text that is not empty is needed"
     ]
@@ -128,19 +124,19 @@ def test_an_exercise_nobody_knows_is_told_with_the_nearest(problems):
 def test_all_problems_of_a_file_are_told_at_once(problems):
     """With their places."""
     assert problems({**ENTRY, "find": "zero"}, {**ENTRY, "quesiton": "?"}) == [
+        "solutions/01_first/misconceptions.toml: misconceptions[2].quesiton: unknown key; "
+        "did you mean 'question'? allowed: alone, exercise, find, id, kind, question, replace, symptom",
         "solutions/01_first/misconceptions.toml: misconceptions[1] (two): `find` matches 0 times "
         "in the solution; once is needed",
         "solutions/01_first/misconceptions.toml: misconceptions[2]: found the id 'two' again; "
         "misconceptions[1] has it already",
-        "solutions/01_first/misconceptions.toml: misconceptions[2].quesiton: unknown key; "
-        "did you mean 'question'? allowed: alone, exercise, find, id, kind, question, replace, symptom",
     ]
 
 
 def test_a_file_without_misconceptions_is_told(problems):
     """There is no exercise that nobody gets wrong."""
     assert problems(text="") == [
-        "solutions/01_first/misconceptions.toml: misconceptions: missing; a list of tables is needed"
+        "solutions/01_first/misconceptions.toml: misconceptions: missing; at least one [[misconceptions]] table is needed"
     ]
 
 
@@ -191,7 +187,7 @@ def test_edits_of_the_same_text_collide(one, other):
     assert edited(TEXT, edit(other, "b"), edit(one, "a")) is None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_edits_are_made_where_they_belong_or_not_at_all(data):
     """As if each were made on its own piece of the text."""

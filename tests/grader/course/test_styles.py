@@ -40,7 +40,7 @@ def test_a_course_needs_no_file_of_them(small_course):
     ("styles", "said"),
     [
         ([("one", "loop", CODE)], "one: found 1 style; at least 2 are needed"),
-        ([("on", "loop", CODE)], "styles[1].exercise: found 'on'; 'one'"),
+        ([("on", "loop", CODE)], "styles[1]: found the exercise 'on'; did you mean 'one'?"),
         ([("one", "loop", "def one(:")] * 2, "styles[1].code: line 1: SyntaxError: invalid syntax"),
     ],
     ids=["alone", "no exercise", "no Python"],

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from grader.classes.explain import read_requests, states
 from grader.classes.records import Records
-from grader.classes.regrade_requests import read_requests, states
 from grader.core.errors import UsageError
 from grader.core.files import table
 from grader.intake.anonymous import numbers_of, read_keys
@@ -94,7 +94,7 @@ def test_a_date_beyond_all_years_is_none(small_course, write, text):
 @pytest.mark.parametrize("text", [DEEP, "[[]]", f"student,exercise,why\nada,x,{HUGE}\n"])
 def test_requests_that_are_none(write, text):
     """A sentence."""
-    with pytest.raises(UsageError, match=r"list (is no list|are no CSV)"):
+    with pytest.raises(UsageError, match=r"list (is no list|cannot be read after)"):
         read_requests(write(text))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.intake import git_process
+from grader.intake import history
 from grader.intake.read import read_submissions
 
 ONE = "def one():\n    return 1\n"
@@ -229,7 +229,7 @@ def test_a_repository_with_longer_names_of_objects_is_read(read, tmp_path):
 
 def test_a_tree_that_unfolds_without_end_is_left(clone, read, monkeypatch):
     """Ten folders of ten folders, ten deep: git is stopped, and says why."""
-    monkeypatch.setattr(git_process, "MOST_OUTPUT", 1_000_000)
+    monkeypatch.setattr(history, "MOST_OUTPUT", 1_000_000)
     eve = clone("eve")
     tree = eve.tree(*((b"%d.py" % n, eve.object("blob", ONE.encode())) for n in range(10)))
     for _level in range(10):
@@ -237,7 +237,7 @@ def test_a_tree_that_unfolds_without_end_is_left(clone, read, monkeypatch):
     sha = eve.commit(tree)[:10]
     assert read() == (
         {"eve": []},
-        (f"eve has no history: left out is the commit {sha} ({git_process.TOO_MUCH[:-1]}).",),
+        (f"eve has no history: left out is the commit {sha} ({history.TOO_MUCH[:-1]}).",),
     )
 
 
@@ -245,17 +245,17 @@ def test_git_has_so_many_seconds_for_one_student(clone, read, monkeypatch):
     """Those commits are read that fit in, the last ones first."""
     eve = clone("eve")
     shas = [eve.work(f"a = {number}\n")[:10] for number in range(3)]
-    asked, real = Counter(), git_process.Git.ask
+    asked, real = Counter(), history.Repository.ask
 
     def ask(self, *words, **options):
         asked[self.own] += 1
         self.left = 1.0 if asked[self.own] <= 3 else 0.0
         return real(self, *words, **options)
 
-    monkeypatch.setattr(git_process.Git, "ask", ask)
+    monkeypatch.setattr(history.Repository, "ask", ask)
     found, notes = read()
     assert found["eve"] == [{"01_first/first.py": "a = 2\n"}]
-    first = f"the commit {shas[1]} ({git_process.TOO_MUCH[:-1]})"
+    first = f"the commit {shas[1]} ({history.TOO_MUCH[:-1]})"
     assert notes == (f"eve: left out is {first}, and 1 more like it.",)
 
 

@@ -308,7 +308,7 @@ def test_no_name_at_all_leads_out(name: str) -> None:
 
 
 @given(st.binary(max_size=300), st.integers(0, 400), st.integers(0, 255))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_damage_anywhere_is_survived(tmp_path_factory, noise, position, value) -> None:
     """A zip with any byte changed, or any bytes at all: unpacked in part, or refused."""
     memory = io.BytesIO()

@@ -309,7 +309,7 @@ def test_a_check_that_asks_less_than_was_known_is_not_kept(cache):
 def test_nothing_is_known_of_a_process_after_the_first_or_in_a_hurry(cache, state):
     """Neither kept nor used: what is asked then depends on what happened before."""
     keep(cache, "check", "file", END, 1, **state)
-    assert cache.first.get("check", {}) == {}
+    assert cache.ways.get("check", {}) == {}
     keep(cache, "check", "file", END, 1)
     assert known(cache, "check", "file", 1, **state) is None
 
@@ -326,4 +326,4 @@ def test_only_so_many_files_are_kept(cache):
     """However many names students give their files."""
     for number in range(3 * MOST_FILES):
         keep(cache, "check", f"file {number}", END, 1)
-    assert list(cache.first["check"]) == [f"file {number}" for number in range(MOST_FILES)]
+    assert list(cache.ways["check"]) == [f"file {number}" for number in range(MOST_FILES)]

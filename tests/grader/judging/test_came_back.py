@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judging.came_back import came_back
-from grader.judging.consequences import beside_gradients
+from grader.judging.consequences import beside_gradients, came_back
 from grader.judging.diagnosis import BY_CHANCE
 from grader.testing.compare import Difference
 from grader.testing.replies import Answer, Gradients

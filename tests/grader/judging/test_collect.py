@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.translations import course_messages, kit_messages
-from grader.core.errors import GraderFault
+from grader.core.errors import CourseError, GraderFault
 from grader.core.records import Visibility
 from grader.course.check_helpers import helpers_of, hidden_helpers, imported_helpers
 from grader.course.course import CHECKS, Course, load_course
@@ -188,3 +188,25 @@ def test_a_class_says_what_its_function_is_called_with_by_shapes(written: Write)
     owner.shapes = ((2, 3), (4,))
     drawn, again = owner.inputs(Draw("1", "check")), Draw("1", "check")
     assert [one.tolist() for one in drawn] == [again.normal(*s).tolist() for s in owner.shapes]
+
+
+def test_a_check_with_parameters_or_of_other_fixtures_is_told(written: Write) -> None:
+    """All of them at once; marks mean what they mean to pytest."""
+    lines = {
+        "student, judge": '    @pytest.mark.parametrize("judge", [1])\n',
+        "student, tmp_path": "",
+    }
+    course = written({})
+    path = course.root / VISIBLE
+    text = path.read_text("utf-8")
+    for number, (asked, mark) in enumerate(lines.items()):
+        text += f'\n{mark}    def test_{number}(self, {asked}):\n        """It holds."""\n'
+    path.write_text(text, "utf-8")
+    with pytest.raises(CourseError) as caught:
+        checks_of(load_course(course.root))
+    have = "checks have attempt, student, reference, judge, draw, printed"
+    (owner,) = {problem.split("::")[1] for problem in caught.value.problems}
+    assert list(caught.value.problems) == [
+        f"{VISIBLE}::{owner}::test_0: it asks for parameters; {have}",
+        f"{VISIBLE}::{owner}::test_1: it asks for `tmp_path`; {have}",
+    ]

@@ -6,17 +6,16 @@ from typing import Any
 
 import pytest
 
-from grader.classes.run_settings import RunSettings
+from grader.classes.store import RunSettings
 from grader.classes.worker import Worker
 from grader.core import kept
 from grader.core.kept import CACHE_VARIABLE
 from grader.course.course import load_course
 from grader.course.misconceptions import all_misconceptions
 from grader.intake.folders import Student
-from grader.judging import collect as collecting
+from grader.judging.expected_requests import ExpectedRequests
 from grader.judging.known_mistakes import LiveMistakes
 from grader.judging.results import to_json
-from grader.judging.run import Check
 from grader.judging.submission_grader import Scope
 from grader.release import recorder
 from grader.sessions.launchers import Launcher
@@ -160,31 +159,25 @@ def test_a_torn_cache_is_made_again(small_class, cache, tmp_path):
     cache("cache")
     whole = small_class.results()
     files = [*(tmp_path / "cache").rglob("*.bin")]
-    assert {path.parent.name for path in files} >= {"answers", "checks", "hashes", "mistakes"}
+    assert {path.parent.name for path in files} >= {"hashes", "mistakes", "requests"}
     for path in files:
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     assert small_class.results() == whole
 
 
 def test_a_warm_cache_leaves_nothing_to_work_out(small_class, cache, monkeypatch):
-    """No check is collected or judged for who is right, and no process started for known mistakes."""
+    """Nothing is kept anew, no process started for known mistakes, and the solution asked nothing."""
     cache("cache")
     small_class.results(names=("right", "slip"))
-    before = small_class.launcher.launched
-    small_class.results(names=("right",))
-    for_right = small_class.launcher.launched - before
 
     def refuse(*_given):
         raise AssertionError("this was kept")
 
-    monkeypatch.setattr(collecting, "_run_pytest", refuse)
+    monkeypatch.setattr(ExpectedRequests, "_ask", refuse)
     monkeypatch.setattr(LiveMistakes, "session", refuse)
     monkeypatch.setattr(kept, "write_whole", refuse)
     small_class.results(names=("slip",))
-    monkeypatch.setattr(Check, "run", refuse)
-    before = small_class.launcher.launched
     assert '"score": 6' in small_class.results(names=("right",))["right"]
-    assert small_class.launcher.launched - before == for_right
 
 
 def test_mistakes_that_visible_checks_rule_out_are_not_run_for_a_new_class(small_class, cache):

@@ -413,7 +413,7 @@ def test_a_difference_in_a_large_tensor_is_seen_where_it_is_wide():
 values = st.floats(-3, 3, width=32) | st.sampled_from([NAN, math.inf, -math.inf])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(values, max_size=5), st.lists(values, max_size=5))
 def test_a_distance_is_a_distance(one, other):
     """Nothing from a value to itself, the same both ways, and never not a number."""

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import msgpack
 
 from grader.core.records import Result
 from grader.course.course import Course
 from grader.judging.answer_cache import AnswerCache
-from grader.judging.solution_requests import SolutionRequests, read_requests
+from grader.judging.solution_requests import SolutionRequests
 from grader.judging.submission_grader import Scope, SubmissionGrader, grade
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import Frame, decode_header, encode, split
@@ -80,7 +81,7 @@ def test_what_is_asked_is_kept_and_read_back(bench: SubmissionGrader, course: Co
     checks = bench.checks(Scope({exercise.id: exercise}))
     asked = bench.expected.of(exercise, [c for c in checks if c.visibility == "visible"])
     assert asked.requests
-    assert read_requests(asked.written()) == asked
+    assert msgpack.decode(msgpack.encode(asked), type=SolutionRequests) == asked
 
 
 def test_another_file_is_asked_by_its_own_name() -> None:

@@ -241,7 +241,7 @@ def test_half_a_surrogate_pair_can_be_written_out():
     assert clean("a\ud800b").encode("utf-8")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(), st.integers(min_value=1, max_value=50))
 def test_cleaned_text_is_short_and_harmless(text, limit):
     """Whatever the text, what is left has a bounded size and no control characters."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.classes.run_settings import RunSettings
+from grader.classes.store import RunSettings
 from grader.classes.worker import Worker
 from grader.core.errors import NoProcessFault
 from grader.core.kept import CACHE_VARIABLE

@@ -8,8 +8,8 @@ import pytest
 from predictions import PATH, PREDICTION
 
 from grader.core.errors import CourseError
+from grader.course.check_helpers import predicted, predicted_ids
 from grader.course.course import Course, load_course
-from grader.course.predicted import predicted, predicted_ids
 from grader.judging.fixtures import live_environment, read_solutions
 from grader.judging.views import CodeAnswer, answered, load_predictions
 from grader.release.stubs import generate

@@ -122,7 +122,7 @@ def test_a_recording_that_breaks_off_is_damaged(tmp_path: Path, length: int) -> 
     assert is_damaged(tmp_path, DATA[:length])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, len(DATA) - 1), st.integers(1, 255))
 def test_a_recording_with_one_byte_changed_is_damaged(
     tmp_path_factory: pytest.TempPathFactory, position: int, change: int

@@ -178,7 +178,7 @@ def test_every_outcome_comes_back(outcome, visibility):
     assert from_json(json.loads(json.dumps(to_json(result)))) == result
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.text(), st.decimals(0, 10_000, places=2), st.text())
 def test_any_text_and_any_score_come_back(student, score, message):
     """Names, messages and hundredths survive the record, whatever they are."""

@@ -102,7 +102,7 @@ OUTCOMES = st.lists(
     max_size=9,
 )
 POINTS = st.integers(1, 1_000)
-MODEST = settings(max_examples=150, deadline=None)
+MODEST = settings(max_examples=150)
 
 
 @MODEST

@@ -1,6 +1,6 @@
 """What checks ask of the solution, asked of another file: every part of a request names that file."""
 
-from grader.judging.solution_requests import SolutionRequests, read_requests
+from grader.judging.solution_requests import SolutionRequests
 from grader.sandbox.together import joined, parted
 from grader.sandbox.wire import Frame, decode_header, encode, split
 
@@ -17,7 +17,6 @@ def test_requests_that_come_in_one_frame_are_asked_of_the_other_file() -> None:
     ]
     whole = encode(joined(parts, source="01_first/first.py"))
     asked = SolutionRequests("01_first/first.py", HOW, {"check": (whole,)})
-    asked = read_requests(asked.written())
     (request,) = asked.of(OTHER, HOW.replace("01_first/first.py", OTHER))["check"]
     ((header, payload),) = split(request)
     frame = Frame(decode_header(header), payload)

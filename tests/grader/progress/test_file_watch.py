@@ -56,7 +56,9 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 WAYS = {
     "by the system": lambda folder: partial(file_watch.saves, folder),
-    "by looking": lambda folder: lambda stop: file_watch.polled(folder, stop, 0.01),
+    "by looking": lambda folder: (
+        lambda stop: file_watch.polled(lambda: folder.rglob("*.py"), lambda: stop.wait(0.01))
+    ),
 }
 
 
@@ -151,7 +153,7 @@ def test_files_are_named_once_now_and_once_after_each_change(tmp_path):
             file.write_text("22")
         return [file]
 
-    noticed = file_watch.now_and_changed(files, 0.0)
+    noticed = file_watch.polled(files, lambda: None, at_once=True)
     next(noticed)
     assert looks == ["1"]
     next(noticed)

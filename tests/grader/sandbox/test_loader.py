@@ -183,7 +183,7 @@ def test_every_kind_of_syntax_error_leaves_what_stands_before_it(
 
 
 @given(st.integers(0, len(WHOLE_SCRIPT)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_script_cut_anywhere_keeps_its_first_definitions(length: int) -> None:
     """Wherever it breaks off, loading does not raise, and names come in the script's order."""
     sources = Loader()
@@ -195,7 +195,7 @@ def test_a_script_cut_anywhere_keeps_its_first_definitions(length: int) -> None:
 
 
 @given(st.text(alphabet="ab1 =()[]:\n\t'\"#%!?\\\x00\ud800", max_size=30))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_text_makes_loading_raise(text: str) -> None:
     """A file that is no Python at all is a failure in the answer, as a script and as a cell."""
     for number in (None, 1):

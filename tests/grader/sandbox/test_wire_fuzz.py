@@ -27,7 +27,7 @@ from grader.sandbox.wire import (
 
 pytestmark = pytest.mark.slow
 
-FEW = settings(max_examples=150, deadline=None)
+FEW = settings(max_examples=150)
 
 SHAPES = st.lists(st.integers(0, 4), max_size=4)
 TENSORS = st.builds(

@@ -80,7 +80,7 @@ def test_a_trace_that_has_caught_up_keeps_the_other_session_in_step() -> None:
     assert [follow(session, "one", path) for path in paths] == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.text(alphabet="ab", min_size=1, max_size=4), max_size=8))
 def test_cached_answers_are_the_live_ones(paths: list[str]) -> None:
     """Whatever the order of the checks: as if each had a fresh session of its own."""

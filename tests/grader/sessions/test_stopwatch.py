@@ -256,6 +256,24 @@ def test_what_counting_a_cost_imports_takes_no_time_of_the_students(talk_to: Any
     assert SLOW_PART in talk.session.launcher.packages
 
 
+SHAPES = """
+import torch
+
+
+def f():
+    with torch.device("meta"):
+        return torch.nn.Linear(3, 4).weight.numel()
+"""
+
+
+def test_what_a_model_of_shapes_imports_takes_no_time_of_the_students(talk_to: Any) -> None:
+    """More than a second as well, which the parent has imported before the child begins."""
+    talk = talk_to(SHAPES)
+    assert talk.ask("open")["failures"] == []
+    assert talk.ask("call", seconds=0.5, name="f", args=[], kwargs={})["value"] == 12
+    assert talk.session.limits.submission_seconds - talk.session.time_left.processor < 0.5
+
+
 def test_what_counting_a_cost_imports_takes_no_memory_that_a_check_limits(
     talk_to: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

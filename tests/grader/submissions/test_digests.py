@@ -175,7 +175,7 @@ def prefixes(name: str) -> list[str]:
     return [".".join(parts[:size]) for size in range(1, len(parts) + 1) if name]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(FOLDERS, CHANGES)
 @example(
     {"02_second/second.py": b"x = 1\n"}, [("03_third/helper.py", b"def two():\n    return 1\n")]

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from grader.core.errors import SubmissionError
-from grader.submissions import payload, reading_room
+from grader.submissions import payload, submission
 from grader.submissions.notebooks import MOST_PARTS, Cell, cells_of, notebook_text
 from grader.submissions.payload import read_payload
 from grader.submissions.source_file import SourceFile, definitions, may_define
@@ -57,10 +57,22 @@ def test_so_many_files_are_read(small_course, folder):
 def test_time_is_counted(small_course, folder, monkeypatch):
     """When it is over, no other file is begun."""
     (folder / "first.py").write_text(ONE, "utf-8")
-    monkeypatch.setattr(reading_room, "MOST_SECONDS", -1.0)
+    monkeypatch.setattr(submission, "MOST_SECONDS", -1.0)
     found = read_submission(small_course, folder, "ada")
     assert found.sources == {}
     assert found.readings["01_first"].notes == (f"{NOT_READ}first.py.",)
+
+
+@pytest.mark.proof
+def test_notebooks_full_of_values_are_read_in_ten_seconds(small_course, folder):
+    """Of the processor's time, however many there are: as many values as one may have, each another key."""
+    values = b",".join(b'"%d":%d' % (n, n) for n in range(MOST_PARTS // 2 - 1000))
+    for name in ("first", *"abcdefghi"):
+        (folder / f"{name}.ipynb").write_bytes(b'{"cells": [], "x": {' + values + b"}}")
+    begun = time.process_time()
+    found = read_submission(small_course, folder, "ada")
+    assert time.process_time() - begun < 10
+    assert any(note.startswith(NOT_READ) for note in found.readings["01_first"].notes)
 
 
 def test_of_all_files_so_many_bytes_are_kept(folder, monkeypatch):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grader.submissions.nbgrader_defects import defects
+from grader.submissions.notebooks import defects
 
 Cells = list[dict[str, Any]]
 

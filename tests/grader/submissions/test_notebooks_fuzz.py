@@ -34,7 +34,7 @@ CELLS = st.fixed_dictionaries(
 )
 NOTEBOOKS = st.fixed_dictionaries({"cells": st.lists(CELLS | JSON, max_size=5)})
 
-MODEST = settings(max_examples=150, deadline=None)
+MODEST = settings(max_examples=150)
 
 
 def cells_in(data):

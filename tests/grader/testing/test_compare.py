@@ -9,7 +9,7 @@ import torch
 from grader.sandbox.plain_data import OtherFloat
 from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.compare import compare, describe, wrong_values
-from grader.testing.patterns import format_number
+from grader.testing.relations import format_number
 
 ATOL = 1e-5
 NO_GRADIENT = ("No gradient can flow through it: only tensors remember how they were made.",)

@@ -338,7 +338,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(VALUES, VALUES, st.booleans())
 def test_any_result_is_compared_without_a_fault(actual, expected, any_dtype):
     """Whatever comes back, the comparison ends in a sentence or in nothing."""
@@ -346,14 +346,14 @@ def test_any_result_is_compared_without_a_fault(actual, expected, any_dtype):
     assert found is None or (isinstance(found[0], str) and isinstance(found[1], tuple))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(VALUES)
 def test_any_value_equals_itself(value):
     """There is no difference between a value and itself."""
     assert compare(value, value, ATOL) is None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(tensors(), tensors())
 def test_tensors_of_different_shapes_are_never_equal(one, other):
     """No values, no tolerance and no dtype make up for a shape."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from grader.testing.draw import Draw
 
 CHECK = "01_a/f::hidden::test_it"
-MODEST = settings(max_examples=50, deadline=None)
+MODEST = settings(max_examples=50)
 
 
 def everything(seed, check=CHECK):

@@ -192,7 +192,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.sampled_from(sorted(REQUESTS)),
     st.dictionaries(KEYS, JSON, max_size=6),

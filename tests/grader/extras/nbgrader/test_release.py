@@ -9,8 +9,8 @@ import nbformat
 import pytest
 
 from grader.core.errors import UsageError
+from grader.course.check_helpers import predicted
 from grader.course.course import Course, load_course
-from grader.course.predicted import predicted
 from grader.extras.nbgrader.clearing import ClearOurSolutions
 from grader.extras.nbgrader.release import (
     course_id,
