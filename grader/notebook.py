@@ -9,7 +9,7 @@ import difflib
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -201,7 +201,9 @@ def _show(course: Course, result: Result, *, is_rich: bool) -> None:
     console = plain_console()
     with console.capture() as shown:
         for assignment in result.assignments:
-            view = View(pictures=not is_rich, hint=_hint_call(course))
+            view = View(
+                pictures=not is_rich, hint=lambda id_: f'`hint("{hint_name(course, id_)}")`'
+            )
             print_assignment(console, assignment, view)
     print(shown.get().rstrip("\n"))
     if is_rich:
@@ -214,11 +216,6 @@ def _follow(course: Course, exercise: Exercise) -> None:
     following = following[following.index(exercise) + 1 :]
     what = following[0].id if following else _("nothing is left to do")
     print(_("Next: {what}").format(what=what))
-
-
-def _hint_call(course: Course) -> Callable[[str], str]:
-    """What asks for a hint inside a notebook."""
-    return lambda id_: f'`hint("{hint_name(course, id_)}")`'
 
 
 def _show_pictures(result: Result) -> None:

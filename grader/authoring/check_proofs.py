@@ -1,10 +1,10 @@
 """Proofs that run checks on solutions, stubs and styles; and what a validation is made of."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any
 
 from grader.authoring.file_proofs import docstrings, is_constant, secrets_in, wrong_examples
 from grader.authoring.free_points import FreePoints
@@ -28,22 +28,12 @@ from grader.testing.predictions import Prediction
 from grader.testing.student import StudentOutcome
 from grader.testing.views import MOST_SHOWN
 
-T = TypeVar("T")
-
 TEXTS = (None, "one", " ".join(f"word{number}" for number in range(MOST_SHOWN)))
 """What views are tried with: the course's own text, the shortest and the longest."""
 
 
-class Each(Protocol):
-    """Goes through what is proven, one after the other, and may show how far it is."""
-
-    def __call__(self, proof: str, items: Collection[T], /) -> Iterable[T]:
-        """The same items; `proof` says in words what is proven of each."""
-
-
-def silently(proof: str, items: Collection[T], /) -> Iterable[T]:
-    """Go through items and show nothing."""
-    return items
+Each = Callable[[str, Collection[Any]], Iterable[Any]]
+"""Goes through what is proven, one after the other, and may show how far it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from grader.cli.help import SpokenCommand
 from grader.cli.shared import ExitCode, is_students_copy, lang_option, open_course
-from grader.cli.view import STYLES, broken, console
+from grader.cli.view import STYLES, Lines, console
 from grader.core.language import _, ngettext, paragraph
 from grader.course.course import Course
 from grader.judging import seal_probe
@@ -91,10 +91,10 @@ def _examine_copy(course: Course) -> ExitCode:
         _notebooks(),
     ]
     for sign, words in lines:
-        screen.print(broken(Text.assemble((sign, STYLES[sign]), " ", words)))
+        screen.print(Lines(Text.assemble((sign, STYLES[sign]), " ", words)))
     if any(sign == "✗" for sign, _words in lines):
         return ExitCode.NOT_PASSED
-    screen.print(broken(Text(_("All is well: `grader check` works here."))))
+    screen.print(Lines(Text(_("All is well: `grader check` works here."))))
     return ExitCode.FINE
 
 

@@ -22,7 +22,7 @@ from grader.cli.shared import (
     echo_json,
     format_option,
 )
-from grader.cli.view import View, console, indented, sign_of, table
+from grader.cli.view import Lines, View, console, sign_of, table
 from grader.core.records import ExerciseResult, Outcome
 from grader.core.text import clean, escaped, location_words
 from grader.course.course import Course
@@ -93,7 +93,7 @@ def _print(out: Console, explained: Explained) -> None:
         f"[{style}]{sign}[/] [bold]{escape(escaped(result.student))}[/]  {exercise.id}  [bold]{earned}[/]"
     )
     for line in _circumstances(explained):
-        out.print(indented(Text(line, style="dim"), 2))
+        out.print(Lines(Text(line, style="dim"), 2))
     if explained.submission is not None:
         _print_code(out, explained, explained.submission)
     for visibility in dict.fromkeys(check.visibility for check in exercise.checks):
@@ -109,16 +109,16 @@ def _print(out: Console, explained: Explained) -> None:
     if notes:
         out.print("\n[bold]notes on the file[/]")
         for note in notes:
-            out.print(indented(Text(note), 2))
+            out.print(Lines(Text(note), 2))
     out.print("\n[bold]what the checks say[/]")
     lines = exercise_lines(out, exercise, View(everything=True))
-    for text in lines or [indented(Text(_nothing_said(exercise), style="dim"), 2)]:
+    for text in lines or [Lines(Text(_nothing_said(exercise), style="dim"), 2)]:
         out.print(text)
     if explained.again is not None:
         words = explained.differences or ("Graded again with the same seed: the same result.",)
         out.print("\n[bold]again[/]")
         for line in words:
-            out.print(indented(Text(line, style="yellow" if explained.differences else ""), 2))
+            out.print(Lines(Text(line, style="yellow" if explained.differences else ""), 2))
 
 
 def _nothing_said(exercise: ExerciseResult) -> str:
@@ -163,7 +163,7 @@ def _print_code(out: Console, explained: Explained, submission: Submission) -> N
     at = explained.exercise.defined
     if not explained.is_as_graded:
         words = "What lies there now is not what was graded: the code below may differ."
-        out.print(indented(Text(words, style="yellow"), 2))
+        out.print(Lines(Text(words, style="yellow"), 2))
     source = next((s for s in submission.sources.values() if at and s.name == at.file), None)
     if at is None or source is None:
         return

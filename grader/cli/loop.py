@@ -11,7 +11,7 @@ from grader.cli.hint import NOT_REMEMBERED, advice_text, hint_command, verbose_c
 from grader.cli.render import print_assignment, print_file_failures
 from grader.cli.shared import from_here
 from grader.cli.status import place
-from grader.cli.view import View, broken
+from grader.cli.view import Lines, View
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, listed, ngettext
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result, added
@@ -318,7 +318,7 @@ class Loop:
 
     def _say(self, text: str, style: str = "") -> None:
         if text:
-            self.screen.print(broken(Text(text, style=style)))
+            self.screen.print(Lines(Text(text, style=style)))
 
 
 def _seen(result: ExerciseResult) -> object:

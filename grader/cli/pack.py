@@ -11,7 +11,7 @@ from rich.text import Text
 from grader.cli.help import SpokenCommand
 from grader.cli.render import print_as_graded
 from grader.cli.shared import ExitCode, course_option
-from grader.cli.view import broken, console, indented, score_column
+from grader.cli.view import Lines, console, score_column
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.language import _, listed
@@ -67,7 +67,7 @@ def _as_graded(course: Course, work: Packed) -> Result:
 def _print_receipt(work: Packed, out: Path, result: Result, to: Console) -> None:
     def say(sentence: str, indent: int = 0, style: str = "") -> None:
         text = Text(sentence, style=style)
-        to.print(indented(text, indent) if indent else broken(text))
+        to.print(Lines(text, indent) if indent else Lines(text))
 
     digest = hashlib.sha256(work.archive).hexdigest()
     say(_("Written: {file}").format(file=out))

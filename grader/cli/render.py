@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from grader.cli.pictures import render_picture
-from grader.cli.view import Lines, View, broken, indented, score_column, sign_of
+from grader.cli.view import Lines, View, score_column, sign_of
 from grader.core.language import _, bracketed, ngettext
 from grader.core.records import (
     AssignmentResult,
@@ -75,7 +75,7 @@ def print_assignment(out: Console, assignment: AssignmentResult, view: View | No
     file = view.path(assignment.read_from) or _("nothing was handed in")
     out.print(f"[bold]{assignment.id}[/]  [dim]{escape(file)}[/]", soft_wrap=True)
     for note in assignment.notes:
-        out.print(indented(Text(note, style="yellow"), 2))
+        out.print(Lines(Text(note, style="yellow"), 2))
     print_file_failures(out, assignment.file_failures)
     for exercise in assignment.exercises:
         _print_exercise(out, exercise, view)
@@ -86,9 +86,9 @@ def print_file_failures(out: Console, failures: Sequence[str]) -> None:
     """Say of a file that it does not run, and why."""
     for failure in failures:
         head, *lines = failure.splitlines()
-        out.print(indented(Text(f"✗ {head}", style="red"), 2))
+        out.print(Lines(Text(f"✗ {head}", style="red"), 2))
         for line in lines:
-            out.print(indented(Text(line), 4))
+            out.print(Lines(Text(line), 4))
 
 
 def _print_exercise(out: Console, exercise: ExerciseResult, view: View) -> None:
@@ -102,7 +102,7 @@ def _print_exercise(out: Console, exercise: ExerciseResult, view: View) -> None:
         out.print(text)
     if not exercise.findings and any(check.outcome is Outcome.FAILED for check in wrong):
         sentence = _("When stuck: {command}").format(command=view.hint(exercise.id))
-        out.print(indented(Text(sentence, style="dim"), 6))
+        out.print(Lines(Text(sentence, style="dim"), 6))
 
 
 def _word(exercise: ExerciseResult) -> str:
@@ -169,7 +169,7 @@ def print_protection(protection: Protection | None, out: Console) -> None:
     loud = _("Protected files are not as released; nothing above counts until then:")
     out.print(Text(loud, style="bold red"))
     for change in protection.changes:
-        out.print(indented(Text(f"{change.path}: {_(change.what)}"), 2))
+        out.print(Lines(Text(f"{change.path}: {_(change.what)}"), 2))
 
 
 def print_as_graded(result: Result, out: Console) -> None:
@@ -181,7 +181,7 @@ def print_as_graded(result: Result, out: Console) -> None:
             "It ran in a process of its own, with the limits of grading. The grader also refuses "
             "your code other files and the network; this computer cannot."
         )
-    out.print(broken(Text(note)))
+    out.print(Lines(Text(note)))
 
 
 def exercise_lines(out: Console, exercise: ExerciseResult, view: View) -> list[Lines]:
@@ -193,7 +193,7 @@ def exercise_lines(out: Console, exercise: ExerciseResult, view: View) -> list[L
         view: how it is shown.
     """
     note = judged_with(exercise)
-    lines: list[Lines] = [indented(Text(f"→ {note}", style="yellow"), 6)] if note else []
+    lines: list[Lines] = [Lines(Text(f"→ {note}", style="yellow"), 6)] if note else []
     lines += [line for finding in exercise.findings for line in _finding_lines(finding)]
     checks = shown_checks(exercise, everything=view.everything)
     first = next((check for check in checks if check.outcome is not Outcome.REMARK), None)
@@ -203,7 +203,7 @@ def exercise_lines(out: Console, exercise: ExerciseResult, view: View) -> list[L
     others = [check for check in checks if check is not first]
     new = _new(first, others)
     shown = {
-        check.id: _reason_lines(check, view) if check.id in new else [indented(_head(check), 6)]
+        check.id: _reason_lines(check, view) if check.id in new else [Lines(_head(check), 6)]
         for check in others
         if check.outcome is Outcome.REMARK or (check.id in new and check.picture is None)
     }
@@ -211,7 +211,7 @@ def exercise_lines(out: Console, exercise: ExerciseResult, view: View) -> list[L
     for check in sorted(others, key=lambda check: check.id not in new):
         # What is not judged by values failed for a reason that stands above: the title may hold.
         is_said = check.picture is None
-        title = indented(_head(replace(check, may_follow=True) if is_said else check), 6)
+        title = Lines(_head(replace(check, may_follow=True) if is_said else check), 6)
         has_room = view.more is None or used + title.height(out) <= MOST_OF_EXERCISE
         if check.id not in shown and not check.broke_off and has_room:
             used += title.height(out)
@@ -219,7 +219,7 @@ def exercise_lines(out: Console, exercise: ExerciseResult, view: View) -> list[L
     lines += [line for check in others for line in shown.get(check.id, ())]
     left = sum(check.id not in shown for check in others)
     if left:
-        lines.append(indented(Text(_counted(left, exercise, view), style="dim"), 6))
+        lines.append(Lines(Text(_counted(left, exercise, view), style="dim"), 6))
     return lines
 
 
@@ -268,10 +268,10 @@ def _finding_lines(finding: Finding) -> list[Lines]:
     head = _("This looks like a known mistake:")
     if len(finding.candidates) > 1:
         head = _("This looks like one of these mistakes:")
-    lines = [indented(Text(f"→ {head}", style="bold yellow"), 6)]
+    lines = [Lines(Text(f"→ {head}", style="bold yellow"), 6)]
     for mistake in finding.candidates:
-        lines.append(indented(Text(f"{mistake.symptom}  {bracketed(mistake.id)}"), 8))
-        lines.append(indented(Text(mistake.question, style="italic"), 8))
+        lines.append(Lines(Text(f"{mistake.symptom}  {bracketed(mistake.id)}"), 8))
+        lines.append(Lines(Text(mistake.question, style="italic"), 8))
     return lines
 
 
@@ -280,25 +280,25 @@ def _check_lines(out: Console, check: CheckResult, view: View) -> list[Lines]:
     lines = _message(check, view).splitlines()
     if check.outcome in UNJUDGED:  # the title is not what matters
         return _cut(lines, view, indent=6)
-    head = indented(_head(check), 6)
+    head = Lines(_head(check), 6)
     if check.outcome is Outcome.REMARK:  # it stays there forever: a line is enough
         return [head]
     first, after = check.picture.lines if check.picture is not None else (len(lines), len(lines))
     picture: list[Lines] = []
     if check.picture is not None and view.pictures:
         drawn = render_picture(check.picture, out, BEFORE_PICTURE)
-        picture = [indented(line, BEFORE_PICTURE) for line in drawn]
+        picture = [Lines(line, BEFORE_PICTURE) for line in drawn]
     return [head, *_cut(lines[:first], view), *picture, *_cut(lines[after:], view, MOST_LINES // 2)]
 
 
 def _reason_lines(check: CheckResult, view: View) -> list[Lines]:
     """A check's title and what is wrong, without the request and without numbers side by side."""
     if check.outcome is Outcome.REMARK or check.picture is not None:
-        return [indented(_head(check), 6)]
+        return [Lines(_head(check), 6)]
     reason = _reason(check, _message(check, view))
     if check.outcome in UNJUDGED:
         return _cut(reason, view, indent=6)
-    return [indented(_head(check), 6), *_cut(reason, view, MOST_LINES // 2)]
+    return [Lines(_head(check), 6), *_cut(reason, view, MOST_LINES // 2)]
 
 
 def _message(check: CheckResult, view: View) -> str:
@@ -329,8 +329,8 @@ def _head(check: CheckResult) -> Text:
 
 def _cut(lines: list[str], view: View, most: int = MOST_LINES, indent: int = 10) -> list[Lines]:
     shown = lines if view.everything else lines[:most]
-    cut = [indented(Text(line), indent) for line in shown]
+    cut = [Lines(Text(line), indent) for line in shown]
     if len(shown) < len(lines):
         more = _("… ({count} more lines)").format(count=len(lines) - len(shown))
-        cut.append(indented(Text(more, style="dim"), indent))
+        cut.append(Lines(Text(more, style="dim"), indent))
     return cut

@@ -11,7 +11,7 @@ from grader.cli.help import SpokenCommand
 from grader.cli.hint import hint_name
 from grader.cli.render import exercise_sign, print_file_failures
 from grader.cli.shared import course_option, from_here, open_course, targets_argument
-from grader.cli.view import SCORE, broken, console, score_column
+from grader.cli.view import SCORE, Lines, console, score_column
 from grader.core.errors import UsageError
 from grader.core.language import _
 from grader.core.records import added
@@ -84,10 +84,10 @@ def print_status(
                     _print_exercise(now, exercise, out)
     out.print()
     for line in what_next(now, chosen):
-        out.print(broken(Text(line)))
+        out.print(Lines(Text(line)))
     following = [e for e in following[:1] if not is_attempted(now.results.get(e.id))]
     for line in (line for exercise in following for line in what_precedes(now.course, exercise)):
-        out.print(broken(Text(line)))
+        out.print(Lines(Text(line)))
 
 
 def _print_assignment(

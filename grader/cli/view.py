@@ -92,20 +92,6 @@ def score_column(score: object, max_score: float) -> str:
     return " " * (SCORE - display_width(text)) + text
 
 
-def broken(text: Text) -> Lines:
-    """Text that is broken into lines as its script is."""
-    return Lines(text)
-
-
-def indented(text: Text, indent: int) -> Lines:
-    """Text some columns to the right."""
-    return Lines(text, indent)
-
-
-def _hint_command(exercise: str) -> str:
-    return f"`grader hint {exercise}`"
-
-
 @dataclass(frozen=True, slots=True)
 class View:
     """How results are shown.
@@ -120,7 +106,7 @@ class View:
 
     folder: str = ""
     pictures: bool = True
-    hint: Callable[[str], str] = _hint_command
+    hint: Callable[[str], str] = "`grader hint {}`".format
     more: Callable[[str], str] | None = None
     everything: bool = False
 

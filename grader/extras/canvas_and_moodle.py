@@ -26,17 +26,19 @@ WORKSHEET = (
 
 def canvas(run: GradedClass) -> Iterator[OutputFile]:
     """`gradebook.csv`, to be imported in Canvas's gradebook."""
+    assignments = run.course.assignments
     blank = [""] * (len(CANVAS) - 1)
     rows: list[list[object]] = [
-        [*CANVAS, *(assignment.title for assignment in run.course.assignments)],
-        ["    Points Possible", *blank, *map(_possible, run.course.assignments)],
+        [*CANVAS, *(assignment.title for assignment in assignments)],
+        # 0 for points that are extra
+        ["    Points Possible", *blank, *(0 if a.optional else a.max_score for a in assignments)],
     ]
     for result in run.results:
         one = _enrolled(run, result)
         login = one.login or ("" if one.number else result.student)
         who = [one.name or result.student, one.number, one.sis_number, login, one.section]
         exempt = {a.id for a in result.assignments if a.is_exempt}
-        grades = zip(run.course.assignments, _grades(run, result), strict=True)
+        grades = zip(assignments, _grades(run, result), strict=True)
         rows.append([*who, *(EXCUSED if a.id in exempt else grade for a, grade in grades)])
     yield OutputFile("gradebook.csv", table(rows))
 
@@ -65,11 +67,6 @@ def _worksheet(run: GradedClass, assignment: Assignment, results: list[Result]) 
         who = [one.identifier, one.name, one.email]
         rows.append([*who, _grade(result, assignment), assignment.max_score, "Yes", "-"])
     return table(rows)
-
-
-def _possible(assignment: Assignment) -> float:
-    """What Canvas counts as possible: 0 for points that are extra."""
-    return 0 if assignment.optional else assignment.max_score
 
 
 def _enrolled(run: GradedClass, result: Result) -> Enrolled:

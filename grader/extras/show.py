@@ -14,7 +14,7 @@ from rich.text import Text
 from grader.cli.help import SpokenCommand
 from grader.cli.pictures import Maps
 from grader.cli.shared import FILE, ExitCode, course_option, echo, echo_json, format_option
-from grader.cli.view import broken, console, indented
+from grader.cli.view import Lines, console
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
 from grader.core.language import _, listed
@@ -146,23 +146,21 @@ def view_lines(result: ViewResult, *, is_whole: bool = True) -> Iterator[Rendera
         result: the view.
         is_whole: whether to show it for several settings of what can be moved, not for one alone.
     """
-    yield broken(Text.assemble((result.title, "bold"), (f"  {result.exercise}", "dim")))
+    yield Lines(Text.assemble((result.title, "bold"), (f"  {result.exercise}", "dim")))
     for note in result.notes:
-        yield indented(Text(note, style="dim"), 2)
+        yield Lines(Text(note, style="dim"), 2)
     if result.problem:
         for sentence in result.problem.splitlines():
-            yield indented(Text(sentence, style="yellow"), 2)
+            yield Lines(Text(sentence, style="yellow"), 2)
         return
     if not result.is_solved:
-        yield indented(
-            Text(_("Not solved yet: this is what your code gives now."), style="yellow"), 2
-        )
+        yield Lines(Text(_("Not solved yet: this is what your code gives now."), style="yellow"), 2)
     for state in _shown(result) if is_whole else [result.first]:
         if result.sliders:
-            yield indented(Text(result.setting_words(state), style="bold"), 2)
+            yield Lines(Text(result.setting_words(state), style="bold"), 2)
         yield Maps(result, state, 2)
     for words in (result.look_words, result.ask):
-        yield indented(Text(words), 2)
+        yield Lines(Text(words), 2)
 
 
 def after(solved: Solved) -> Iterator[Shown]:
@@ -188,7 +186,7 @@ def after(solved: Solved) -> Iterator[Shown]:
         more = _('More of it: {command}; with `--text "…"` it is about words of your own.')
     name = shlex.quote(solved.course.name_of(solved.course.exercises[last]))
     words = more.format(command=f"`grader show {name}`")
-    yield Shown(Group(*lines, indented(Text(words, style="dim"), 2)))
+    yield Shown(Group(*lines, Lines(Text(words, style="dim"), 2)))
 
 
 def _shown(result: ViewResult) -> Sequence[int]:

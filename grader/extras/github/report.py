@@ -13,7 +13,6 @@ from jinja2 import Environment, PackageLoader
 from grader.core.files import OutputFile, file_name
 from grader.core.language import _, listed, paragraph
 from grader.core.records import (
-    AssignmentResult,
     CheckResult,
     CodeLocation,
     ExerciseResult,
@@ -89,15 +88,13 @@ def _environment() -> Environment:
     made.filters = {
         **made.filters,
         **{filter_.__name__: filter_ for filter_ in (words, code, fenced, was, location, *said)},
-        "points": lambda one: "–" if one.is_exempt else _points(one),
+        "points": lambda one: (
+            "–" if one.is_exempt else out_of(shown(points(one.score)), one.max_score)
+        ),
         "names": lambda names: listed(f"`{name}`" for name in names),
         "emoji": lambda check: EMOJI[check.outcome],
     }
     return made
-
-
-def _points(one: AssignmentResult | ExerciseResult) -> str:
-    return out_of(shown(points(one.score)), one.max_score)
 
 
 def words(text: str) -> str:

@@ -2,18 +2,16 @@
 
 import itertools
 import math
-import multiprocessing
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cache
-from multiprocessing.sharedctypes import Synchronized
+from functools import cache, partial
 from pathlib import Path
 
 from grader.core.errors import CourseError
+from grader.core.processes import spread
 from grader.course.course import SOLUTIONS, Course, Exercise, load_course
 from grader.course.toml_table import Text, TomlFile
 from grader.extras.mutants.edits import Key, Mutant, mutants
@@ -34,12 +32,6 @@ from grader.submissions.submission import Submission
 
 SEEDS = ("validate", "second", "third")
 """Seeds of the hidden checks' inputs; the first decides what is caught."""
-
-LOOK_SECONDS = 0.5
-"""How often it is shown what other processes have done."""
-
-_in_all: "list[Synchronized[int]]" = []
-"""How many mutants all processes have tried, where this is one of several."""
 
 
 class Fate(StrEnum):
@@ -168,21 +160,15 @@ def outdated(course: Course, all_tried: Sequence[Tried]) -> Iterator[str]:
 def _tried(
     root: Path, ids: Sequence[str], jobs: int, show: Callable[[int], None]
 ) -> Iterator[Tried]:
-    if jobs == 1:
+    if jobs == 1 or len(ids) == 1:
         numbers = itertools.count(1)
         yield from map(_Trials(load_course(root), lambda: show(next(numbers))).all_of, ids)
         return
-    spawn = multiprocessing.get_context("spawn")
-    number = spawn.Value("i", 0)
-    with ProcessPoolExecutor(min(jobs, len(ids)), spawn, _begin, (number,)) as processes:
-        for future in [processes.submit(_try, root, id_) for id_ in ids]:
-            while not wait((future,), LOOK_SECONDS).done:
-                show(number.value)
-            yield future.result()
-
-
-def _begin(number: "Synchronized[int]") -> None:
-    _in_all.append(number)
+    mutants = 0
+    for tried in spread(partial(_try, root), [(id_,) for id_ in ids], jobs, few=1):
+        mutants += len(tried.trials)
+        show(mutants)
+        yield tried
 
 
 def _try(root: Path, exercise: str) -> Tried:
@@ -192,13 +178,7 @@ def _try(root: Path, exercise: str) -> Tried:
 
 @cache
 def _trials(root: Path) -> "_Trials":
-    return _Trials(load_course(root), _one_more)
-
-
-def _one_more() -> None:
-    (number,) = _in_all
-    with number.get_lock():
-        number.value += 1
+    return _Trials(load_course(root), lambda: None)
 
 
 @dataclass(slots=True)

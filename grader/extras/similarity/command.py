@@ -25,7 +25,7 @@ from grader.cli.shared import (
     echo_json,
     format_option,
 )
-from grader.cli.view import console, indented
+from grader.cli.view import Lines, console
 from grader.core.errors import UsageError
 from grader.core.files import table, write_whole
 from grader.core.processes import spread
@@ -135,7 +135,7 @@ def _print(
     connected: Sequence[Sequence[str]],
 ) -> None:
     archived = sum(work.is_archived for work in works)
-    out.print(indented(Text(NO_PROOF, style="yellow"), 0))
+    out.print(Lines(Text(NO_PROOF, style="yellow"), 0))
     sharing = "1 pair shares" if count == 1 else f"{count} pairs share"
     earlier = f" and {archived} of earlier years" if archived else ""
     out.print(f"\n{len(works) - archived} students{earlier}; {sharing} rare things.")
@@ -146,9 +146,9 @@ def _print(
             trace = shared.trace
             what = ", ".join(filter(None, (trace.kind, trace.where)))
             words = f"{what}: {clean(trace.text, 90)}; {shared.who_else}"
-            out.print(indented(Text(words), 5))
+            out.print(Lines(Text(words), 5))
         if len(pair.shared) > 4:
-            out.print(indented(Text(f"and {len(pair.shared) - 4} more", style="dim"), 5))
+            out.print(Lines(Text(f"and {len(pair.shared) - 4} more", style="dim"), 5))
     for group in connected[:10]:
         names = ", ".join(map(clean, group[:12])) + (", …" if len(group) > 12 else "")
         out.print(f"\n{len(group)} are connected: {escape(names)}", soft_wrap=True)

@@ -87,7 +87,11 @@ def find_pairs(works: Sequence[Work], together: Iterable[Collection[str]] = ()) 
     for trace, students in owners.items():
         if not 2 <= len(students) <= most:
             continue
-        weight = WEIGHTS[trace.kind] * _rarity(len(students), len(works)) * _length(trace)
+        # 1 for what only two have, less for what more have; less in a small class, too.
+        rarity = log2(1 + len(works) / len(students)) / log2(1 + max(len(works), 40) / 2)
+        weight = WEIGHTS[trace.kind] * rarity
+        if trace.kind is Kind.COMMENT and len(trace.text) < 12:
+            weight /= 2  # a word or two say half as much
         shared = Shared(trace, len(students) - 2, weight)
         for one, other in combinations(sorted(students), 2):
             if not {one, other} <= archived and frozenset((one, other)) not in allowed:
@@ -131,17 +135,6 @@ def _score(shared: Sequence[Shared]) -> float:
         if counted[kind] <= MOST_OF_KIND.get(kind, MOST_COUNTED):
             score += entry.weight
     return round(score, 1)
-
-
-def _rarity(owners: int, students: int) -> float:
-    """1 for what only two have, less for what more have; less in a small class, too."""
-    return log2(1 + students / owners) / log2(1 + max(students, 40) / 2)
-
-
-def _length(trace: Trace) -> float:
-    """A comment of one or two words says half as much."""
-    is_short = trace.kind is Kind.COMMENT and len(trace.text) < 12
-    return 0.5 if is_short else 1.0
 
 
 def clusters(pairs: Iterable[Pair]) -> tuple[tuple[str, ...], ...]:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from grader.cli.pictures import render_picture
 from grader.cli.render import print_check
-from grader.cli.view import indented
+from grader.cli.view import Lines
 from grader.core.records import (
     AssignmentResult,
     Axis,
@@ -215,7 +215,7 @@ def test_a_failure_takes_no_more_than_a_screen() -> None:
 def test_lines_end_without_blanks(text: str) -> None:
     """Where they are broken, too, so that nothing is padded in a file."""
     out = Console(file=io.StringIO(), width=60)
-    out.print(indented(Text(text.strip()), 6))
+    out.print(Lines(Text(text.strip()), 6))
     lines = out.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert len(lines) > 2
     assert all(line == f"      {line.strip()}" and cell_len(line) <= 60 for line in lines)
