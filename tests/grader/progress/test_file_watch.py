@@ -57,7 +57,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 WAYS = {
     "by the system": lambda folder: partial(file_watch.saves, folder),
     "by looking": lambda folder: (
-        lambda stop: file_watch.polled(lambda: folder.rglob("*.py"), lambda: stop.wait(0.01))
+        lambda stop: file_watch.polled(lambda: file_watch._work(folder), lambda: stop.wait(0.01))
     ),
 }
 
