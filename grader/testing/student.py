@@ -413,21 +413,24 @@ class StudentHandle:
             if call.instance == number and not call.is_forward:
                 self.calls[position] = replace(call, given={**call.given, **given})
 
+    def _position_of(self, value: Any) -> int | None:
+        """Which request gave this value last; None where none did."""
+        found = (at for at, answer in self.answers.items() if answer.value is value is not None)
+        return max(found, default=None)
+
     def calls_to(self, value: Any) -> tuple[Call, ...]:
         """The requests up to the one that gave this value; all of them where none did."""
-        is_it = [value is answer.value is not None for answer in self.answers.values()]
-        ends = [position for position, found in zip(self.answers, is_it, strict=True) if found]
-        return tuple(self.calls[: ends[-1] + 1] if ends else self.calls)
+        at = self._position_of(value)
+        return tuple(self.calls if at is None else self.calls[: at + 1])
 
     def again(self, value: Any) -> list[Answer]:
         """What more calls return like the one that gave this value, of an instance made anew.
 
         Nothing where no call gave it, or where a seed, or training, lets it draw.
         """
-        *_others, last = self.calls_to(value) or (None,)
-        is_its = any(value is answer.value for answer in self.answers.values())
-        is_free = last is None or (last.seed is not None and last.training is not False)
-        if not is_its or last is None or is_free or last.method:
+        at = self._position_of(value)
+        last = None if at is None else self.calls[at]
+        if last is None or last.method or (last.seed is not None and last.training is not False):
             return []
         asked = replace(self.aside(), submission=replace(self.submission, notes_chance=True))
         with suppress(StudentOutcome, NotJudged):
