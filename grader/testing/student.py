@@ -436,10 +436,16 @@ class StudentHandle:
         with suppress(StudentOutcome, NotJudged):
             made = self._made(asked, RemoteObject(last.instance, "instance", ""))
             target, exact = (made, False) if last.is_forward else (last.target, True)
-            args = [self._made(asked, value) for value in last.args]
-            kwargs = {name: self._made(asked, value) for name, value in last.kwargs.items()}
-            how = partial(asked.call, target, *args, exact=exact, training=last.training, **kwargs)
-            return [how() for _time in range(TIMES)]
+            # Each call has models of its own, as it may train them; made first, as that seeds.
+            given = [
+                (
+                    [self._made(asked, value) for value in last.args],
+                    {name: self._made(asked, value) for name, value in last.kwargs.items()},
+                )
+                for _time in range(TIMES)
+            ]
+            how = partial(asked.call, target, exact=exact, training=last.training)
+            return [how(*args, **kwargs) for args, kwargs in given]
         return []
 
     def _made(self, asked: "StudentHandle", value: Any) -> Any:

@@ -102,6 +102,23 @@ def test_what_a_function_draws_with_a_model_is_by_chance(hand_in: HandIn) -> Non
     assert by_chance(student, Difference("", torch.zeros(2), value.sum(), "differs")) is None
 
 
+TRAINING = """
+def train(model, x):
+    with torch.no_grad():
+        model.W_query += 1
+    return model(x)
+"""
+
+
+def test_a_model_that_a_call_trains_is_not_what_is_kept(hand_in: HandIn) -> None:
+    """Each of the repeated calls gets a model made anew."""
+    student, x = hand_in(LAYER + KEEPING + TRAINING), torch.ones(8, 2)
+    instance = student.call("one", 2).value
+    student.load(instance, {"W_query": torch.eye(2)})
+    value = student.call("train", instance, x).value
+    assert by_chance(student, Difference("", torch.zeros(8, 2), value, "differs")) is None
+
+
 @pytest.mark.parametrize("seed", [None, 1])
 def test_what_is_judged_and_drawn_without_a_seed_is_by_chance(
     hand_in: HandIn, seed: int | None
