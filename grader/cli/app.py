@@ -69,6 +69,9 @@ class Group(SpokenCommand, click.Group):
             code = super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except KeyboardInterrupt:
+            echo(_("Stopped. Run it again for the whole result."), err=True)
+            ctx.exit(ExitCode.INTERRUPTED)
         except Exception as error:
             if ctx.params.get("traceback"):
                 traceback.print_exc()

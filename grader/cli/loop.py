@@ -87,9 +87,13 @@ class Loop:
         if self.watched is None or self.watched.assignment not in ids:
             self.watched = (self.before.unfinished(affected) or affected)[0]
         self.screen.print()
-        saved = _("Saved at {time}: {file}")
-        file = from_here(self.course.root / read.file(self.watched))
-        self._say(saved.format(time=f"{self.clock():%H:%M:%S}", file=file), "dim")
+        file = self.course.root / read.file(self.watched)
+        was = self.course.root / self.before.file(self.watched)
+        sentence = _("Saved at {time}: {file}")
+        if was != file and not was.exists():
+            sentence = _("At {time} {was} was gone: {file} counts now.")
+        at = {"time": f"{self.clock():%H:%M:%S}", "was": from_here(was), "file": from_here(file)}
+        self._say(sentence.format(**at), "dim")
         if read.submission.is_empty:
             self._stop()
             return

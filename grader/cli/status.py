@@ -148,6 +148,8 @@ def what_next(now: Progress, chosen: Sequence[Exercise]) -> list[str]:
     """What to do next, in three lines at most."""
     unfinished = now.unfinished(chosen)
     if not unfinished:
+        if others := now.unfinished(now.course.exercises.values()):
+            return [_("All of these are done. Next: {what}").format(what=others[0].id)]
         return [_("All of it is done. Your instructor grades with further checks.")]
     first = unfinished[0]
     file = place(now, first)

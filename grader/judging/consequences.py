@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
 
-from grader.core.language import _
+from grader.core.language import _, listed
 from grader.judging.diagnosis import BY_CHANCE
 from grader.judging.fixtures import Fixtures
-from grader.testing.compare import Difference, compare
+from grader.testing.compare import MOST_NAMED, Difference, compare
 from grader.testing.judge import NOT_TAKEN, Mismatch
 from grader.testing.replies import Gradients
 from grader.testing.student import StudentHandle
@@ -31,7 +32,9 @@ def may_follow(
     """
     found, other = first.actual, difference.actual
     if isinstance(found, Mapping):
-        lacking = {name for name, what in found.items() if what in (None, *NOT_TAKEN)}
+        asked = first.expected if isinstance(first.expected, Mapping) else {}
+        told = {**dict.fromkeys(asked), **found}
+        lacking = {name for name, what in told.items() if what in (None, *NOT_TAKEN)}
         return bool(lacking & not_taken)
     if isinstance(found, list):
         return bool(found) and all(isinstance(name, str) for name in found) and found == other
@@ -71,6 +74,24 @@ def beside_gradients(difference: Difference, fixtures: Fixtures) -> tuple[str, .
     if compare(mine[0].value, right[0].value, difference.atol) is not None:
         return ()
     return (_("The result itself is right, only its gradients are not."),)
+
+
+def without_values(difference: Difference, not_taken: Iterable[str]) -> Difference:
+    """A difference in numbers, where parameters took no values: that is said, and nothing of the numbers.
+
+    Args:
+        difference: what a check failed for.
+        not_taken: the names of the parameters that took no value in it.
+    """
+    actual, names = difference.actual, sorted(not_taken)
+    if not names or isinstance(actual, Mapping | list | str) or is_of_shape(difference):
+        return difference
+    words = _(
+        "It has no {names} that would take the check's values, so that numbers cannot be compared: "
+        "this says nothing of what it computes."
+    )
+    names = [*names[:MOST_NAMED], *([_("others")] if len(names) > MOST_NAMED else [])]
+    return replace(difference, what="", summary=words.format(names=listed(names)), hints=())
 
 
 def is_slip(error: BaseException, fixtures: Fixtures) -> bool:
@@ -120,6 +141,39 @@ def _is_of_nan(difference: Difference) -> bool:
     actual, expected = difference.actual, difference.expected
     both = isinstance(actual, torch.Tensor) and isinstance(expected, torch.Tensor)
     return both and bool(actual.isnan().any()) and not bool(expected.isnan().any())
+
+
+def steady(student: StudentHandle, judged: Iterable[Any]) -> list[Any]:
+    """The values that were judged; `BY_CHANCE` for results that are drawn without a seed."""
+    drawn = [p for p in student.drew if student.calls[p].seed is None and p in student.answers]
+    values = [student.answers[position].value for position in drawn]
+    return [BY_CHANCE if any(v is value for v in values) else value for value in judged]
+
+
+def by_chance(student: StudentHandle, difference: Difference) -> Difference | None:
+    """A difference as that of a result which is another one each time; None where it is not.
+
+    The call is made again. What the solution does is the same each time where a check compares
+    a result that no seed was given for, or one of eval mode.
+
+    Args:
+        student: the handle, after a check.
+        difference: what the check failed for.
+    """
+    actual, expected = difference.actual, difference.expected
+    if not all(isinstance(v, torch.Tensor) for v in (actual, expected)):
+        return None
+    answers = student.again(actual) if actual.shape == expected.shape else []
+    first, *others = [answer.value for answer in answers] or [None]
+    if all(compare(first, other, difference.atol) is None for other in others):
+        return None
+    sentence = _("Two calls with the same input give different results: what is kept between them?")
+    if any(answer.has_drawn for answer in answers):
+        sentence = _(
+            "Two calls with the same input give different results, because random numbers are drawn: by "
+            "dropout, by layers that each call makes anew, or by a choice at random?"
+        )
+    return replace(difference, hints=(sentence,))
 
 
 def came_back(student: StudentHandle) -> tuple[Any, ...]:

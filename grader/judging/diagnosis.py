@@ -115,7 +115,7 @@ def fingerprint(value: Any) -> Fingerprint:
 def distance(one: Fingerprint, other: Fingerprint) -> float:
     """How far two fingerprints are apart: 0 where they are equal, infinite where they differ in kind.
 
-    In units of the values, and for values above 1 in multiples of them.
+    In units of the values, and where some of a tensor are above 1 in multiples of the largest.
     """
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
         return _tensor_distance(one, other)
@@ -143,12 +143,19 @@ def _tensor_distance(one: torch.Tensor, other: torch.Tensor) -> float:
     gap = (one - other).abs().masked_fill(same, 0)
     if not bool(gap.isfinite().all()):
         return INFINITE
-    size = other.abs().masked_fill(~other.isfinite(), 0)
-    return float((gap / (size * RTOL / ATOL).clamp(min=1)).max())
+    # Where sums of large numbers are small, they are rounded as the large ones are.
+    size = other.abs().masked_fill(~other.isfinite(), 0).max()
+    return float(gap.max() / max(1.0, float(size) * RTOL / ATOL))
 
 
 def trace_distance(one: Trace, other: Trace) -> float:
-    """How far two runs of one check are apart."""
+    """How far two runs of one check are apart, the student's and a mistake's.
+
+    What a mistake draws is another value each time: a student's is like it that is drawn as well, or
+    happens to be right.
+    """
+    if BY_CHANCE in other.judged and {one.end, other.end} <= {"passed", "mismatch"}:
+        return 0.0 if not one.failed or BY_CHANCE in one.judged else INFINITE
     if one.end != other.end or len(one.judged) != len(other.judged):
         return INFINITE
     if len(one.replied) != len(other.replied):

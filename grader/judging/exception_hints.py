@@ -8,7 +8,7 @@ import torch
 
 from grader.core.language import N_, _, paragraph
 from grader.core.text import clean, location_words
-from grader.sandbox.failures import IMPORTS, CodeLine, stub_exercise
+from grader.sandbox.failures import CodeLine, stub_exercise
 from grader.testing.replies import Failure
 
 SPELLING = N_("Is `__init__` spelt exactly so, with two underscores on each side?")
@@ -99,6 +99,64 @@ HINTS = (
 )
 """The exception's type, "" for any; what is found in its message; what is said of it."""
 
+LINE_HINTS = (
+    (
+        r"\(([\w.]+)\) must match the size of tensor b|must match the existing size",
+        "",
+        N_(
+            "The sizes of two tensors are lined up from the last axis, and have to be equal there, or 1. "
+            "Where one comes from a sum, a mean or a maximum: is its axis kept, with `keepdim=True`?"
+        ),
+    ),
+    (r"bitwise_xor|for \^=?:", r"\^", N_("`^` is no power in Python: that is `**`.")),
+    (
+        r"only one element tensors|Tensor with \d+ elements cannot be converted|only length-1 arrays",
+        r"\bmath\.\w+\(",
+        N_("A function of `math` takes a single number: torch has one of that name for tensors."),
+    ),
+    (
+        r"^index out of range in self",
+        "",
+        N_(
+            "An `nn.Embedding` is asked for a row that it does not have: its rows are numbered from 0, as "
+            "many as it was made with. Which numbers come in here?"
+        ),
+    ),
+    (
+        r"^zip\(\) argument \d+ is (shorter|longer)",
+        "",
+        N_("What is gone through together here is not equally long: how long is each?"),
+    ),
+    (r"^name '(\w+)' is not defined", r"\w+ *==", N_("`==` compares: what sets a name is `=`.")),
+    (
+        r"got \(.*\bfloat\b|'float' object cannot be interpreted",
+        "",
+        N_(
+            "A whole number is needed here, and one with a point comes: does it come from `/`, where "
+            "`//` gives a whole one?"
+        ),
+    ),
+    (
+        r"same dtype, but got: (\w+ )?(bool|int|long)",
+        "",
+        N_(
+            "Truth values or whole numbers stand here in place of features: are all arguments in their "
+            "place?"
+        ),
+    ),
+)
+"""What is found in an exception's message and in its line; what is said of it."""
+
+MEANT_SIGNS = {
+    **dict.fromkeys("×·∗⋅", "*"),
+    **dict.fromkeys("−–—", "-"),
+    "÷": "/",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+}
+"""What Python has for signs that it does not know."""
+
 
 SYNTAX_HINTS = (
     (
@@ -137,6 +195,10 @@ SYNTAX_HINTS = (
 
 def syntax_hints(failure: Failure) -> list[str]:
     """What is said below a line that keeps a file from running."""
+    found = re.match(r"invalid character '(.)'", failure.message)
+    if found and found[1] in MEANT_SIGNS:
+        words = _("Python does not know the sign {sign}: write `{meant}`.")
+        return [words.format(sign=found[1], meant=MEANT_SIGNS[found[1]])]
     return [
         _(hint)
         for message, text, hint in SYNTAX_HINTS
@@ -167,6 +229,9 @@ def exception_hints(failure: Failure, name: str) -> list[str]:
         return [_(NO_MASK)]
     if found := _own_raise(failure) or _sizes_of_view(failure):
         return [found]
+    for pattern, text, hint in LINE_HINTS:
+        if re.search(pattern, failure.message) and re.search(text, failure.text):
+            return [_(hint)]
     for type_, pattern, hint in HINTS:
         if type_ in ("", failure.type) and re.search(pattern, failure.message):
             return [_(hint)]
@@ -178,6 +243,11 @@ def _own_raise(failure: Failure) -> str:
     is_refusal = failure.own and failure.type != "SystemExit"
     if not is_refusal or not RAISED.search(failure.text.strip()):
         return ""
+    if failure.called is not None:
+        return _(
+            "Code of yours refuses what other code of yours calls it with: are these the right values, "
+            "in the right order, and is what is compared right?"
+        )
     return _(
         "This line of yours refuses the call, which should work: what is compared in it or before "
         "it, and which values does that have here?"
@@ -210,7 +280,7 @@ def place_words(line: CodeLine | None, file: str = "") -> str:
 
 def proposal(failure: Failure) -> str:
     """What may have been meant by a name that is not known."""
-    if failure.meant in IMPORTS.values():
+    if failure.meant.startswith(("import ", "from ")):
         return _("Is `{statement}` missing?").format(statement=failure.meant)
     wrote, meant = clean(failure.wrote, 80), clean(failure.meant, 120)
     if failure.set_at is None or failure.in_text == meant:

@@ -12,6 +12,7 @@ from grader.submissions.source_file import SourceFile, definitions
 from grader.submissions.submission import Submission
 from grader.testing.earlier import is_right
 from grader.testing.lookup import Located, SubmissionHandle
+from grader.testing.signatures import keeps_to
 
 Notes = Iterator[tuple[str, str]]
 """Sentences, each with the id of the assignment that it is on."""
@@ -33,6 +34,7 @@ def with_file_notes(
         *_stopped(handle, judged),
         *_of_another(course, submission, exercises),
         *_choices(course, handle, judged),
+        *_other_parameters(course, handle, exercises),
         *_defined_twice(course, handle, exercises),
         *((id_, _(UNLIMITED)) for id_ in handle.unlimited),
     )
@@ -75,10 +77,7 @@ def _defined_twice(
     course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
 ) -> Notes:
     """A note on each function or class that is not right and stands in its file twice."""
-    for id_, result in exercises.items():
-        exercise = course.exercises[id_]
-        if is_right(result.checks) or _is_told(course, handle, exercise):
-            continue
+    for exercise in _not_right(course, handle, exercises):
         source = handle.submission.sources.get(handle.locate(exercise).key)
         places = list(definitions(source, exercise.name, outermost=True)) if source else []
         if source is None or len(places) < 2:
@@ -87,6 +86,36 @@ def _defined_twice(
         file = clean(source.key, 120)
         first, last = (location_words(file, *place) for place in (places[0], places[-1]))
         yield exercise.assignment, note.format(name=exercise.name, first=first, last=last)
+
+
+def _not_right(
+    course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
+) -> Iterator[Exercise]:
+    """The exercises that are not right, and of which no note says which class counts."""
+    for id_, result in exercises.items():
+        if not is_right(result.checks) and not _is_told(course, handle, course.exercises[id_]):
+            yield course.exercises[id_]
+
+
+def _other_parameters(
+    course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
+) -> Notes:
+    """A note on each class that is not right and takes other parameters than the stub's, or in another order."""
+    for exercise in _not_right(course, handle, exercises):
+        located, declared = handle.locate(exercise), handle.declared.get(exercise.id, {})
+        for one in located.classes.get(exercise.name, ())[located.chosen :][:1]:
+            for method, own in (("__init__", one.parameters), ("forward", one.forward)):
+                is_forward = method == "forward"
+                wanted = declared.get(f"{exercise.name}.forward" if is_forward else exercise.name)
+                if not wanted or own is None or keeps_to(wanted, own, by_place=is_forward):
+                    continue
+                words = _(
+                    "`{method}` of your {name} takes {own}; in the stub it takes {wanted}. Names and "
+                    "order count: the checks, and code that uses it, call it as the stub does."
+                )
+                said = [listed(clean(p.name, 80) for p in side) for side in (own, wanted)]
+                note = words.format(method=method, name=exercise.name, own=said[0], wanted=said[1])
+                yield exercise.assignment, note
 
 
 def _choices(course: Course, handle: SubmissionHandle, judged: list[Exercise]) -> Notes:
@@ -135,12 +164,16 @@ def _of_another(course: Course, submission: Submission, exercises: Collection[st
         sources = [submission.sources[k] for k in submission.readings[assignment.id].sources]
         is_judged = any(exercise.id in exercises for exercise in assignment.exercises)
         if is_judged and not any(_defined(source, assignment) for source in sources):
-            notes = (_foreign(course, source, assignment) for source in sources)
+            notes = (
+                _foreign(course, source, assignment)
+                for source in sources
+                if source.module == assignment.module or assignment.id in source.key
+            )
             yield from ((assignment.id, note) for note in notes if note)
 
 
 def _foreign(course: Course, source: SourceFile, assignment: Assignment) -> str:
-    """Whose assignment's names a file has, in a sentence; "" where it has none."""
+    """Whose assignment's names a file has that is called after one, in a sentence; "" where none."""
     others = {other.id: _defined(source, other) for other in course.assignments}
     most = max(others, key=lambda id_: len(others[id_]))
     if not others[most]:

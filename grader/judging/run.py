@@ -5,6 +5,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import InitVar, dataclass, field, replace
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,17 @@ from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
 from grader.core.text import clean
 from grader.course.course import Exercise
 from grader.judging.code_location import location_of
-from grader.judging.consequences import beside_gradients, came_back, is_general, is_slip, may_follow
+from grader.judging.consequences import (
+    beside_gradients,
+    by_chance,
+    came_back,
+    is_general,
+    is_slip,
+    may_follow,
+    steady,
+    without_values,
+)
+from grader.judging.diagnosis import BY_CHANCE
 from grader.judging.fixtures import CheckEnvironment, Fixtures
 from grader.judging.inputs import Inputs, tensors_in
 from grader.judging.messages import (
@@ -104,9 +115,12 @@ class Check:
         if isinstance(error, Mismatch) and not error.difference.hints:
             hints = beside_gradients(error.difference, fixtures)
             error.difference = replace(error.difference, hints=hints)
+        if isinstance(error, Mismatch):
+            error.difference = without_values(error.difference, fixtures.student.not_taken)
+            error.calls = fixtures.student.calls_to(error.difference.actual)
         return CheckRecord(
             self,
-            fixtures.judge.judged,
+            steady(fixtures.student, fixtures.judge.judged),
             error,
             tuple(fixtures.judge.covered),
             is_general=isinstance(error, Mismatch) and is_general(error.difference, fixtures),
@@ -206,6 +220,7 @@ class CheckRun:
         unseen: the submission in that process.
         expected: what checks ask of a right submission; None to ask nothing ahead.
         asks_otherwise: the exercises whose checks ask something else of this one.
+        failed: how checks of the exercise at hand did that judged something else than is expected.
     """
 
     environment: CheckEnvironment
@@ -218,6 +233,9 @@ class CheckRun:
     records: dict[str, CheckRecord] = field(default_factory=dict)
     blocked: dict[str, Check] = field(default_factory=dict)
     by_exercise: dict[str, tuple[Check, ...]] = field(default_factory=dict)
+    failed: list[tuple[CheckRecord, Mismatch, Fixtures, Callable[[], None]]] = field(
+        default_factory=list
+    )
 
     def __post_init__(self, checks: Iterable[Check]) -> None:
         """Sort the checks by exercise."""
@@ -248,12 +266,27 @@ class CheckRun:
         self.blocked.pop(id_, None)
         for check in checks:
             self._run(check)
+        self._tell_chance(checks)
         records = [self.records[check.id] for check in checks if check.id in self.records]
         self._take_back_remarks(records)
         self._mark_consequences(records)
         results = tuple(self.results[check.id] for check in checks)
         self.submission.judged[id_] = judged(results)
         return results
+
+    def _tell_chance(self, checks: Iterable[Check]) -> None:
+        """Say of a result that is another one each time that it is, and compare it with no mistake's.
+
+        After all the checks: code that counts its calls is asked what it is asked without this.
+        """
+        failed, self.failed = self.failed, []
+        is_alive = not any(self.results[c.id].outcome in ENDS_THE_EXERCISE for c in checks)
+        for record, error, fixtures, conclude in failed if is_alive else ():
+            actual, found = error.difference.actual, by_chance(fixtures.student, error.difference)
+            if found is not None:
+                error.difference = found
+                record.judged = [BY_CHANCE if value is actual else value for value in record.judged]
+                conclude()
 
     def _asked_by(self, check: Check) -> SubmissionHandle:
         """The submission in the process that a check asks."""
@@ -374,7 +407,10 @@ class CheckRun:
         where = location_of(fixtures.student, record.raised, exercises)
         inputs = _inputs(check, fixtures, record.raised)
         printed = "".join(fixtures.student.printed)
-        self._conclude(check, record, printed, started, where, inputs)
+        conclude = partial(self._conclude, check, record, printed, started, where, inputs)
+        conclude()
+        if isinstance(record.raised, Mismatch):
+            self.failed.append((record, record.raised, fixtures, conclude))
 
     def _conclude(
         self,
@@ -393,6 +429,10 @@ class CheckRun:
         if printed and outcome not in WITHOUT_PRINTED:
             template = _("Your code printed: {text}")
             message += "\n" + template.format(text=clean(printed.strip(), MAX_PRINTED))
+        waits_for = self._waits_for(check, error)
+        if (root := self._root(waits_for)) != waits_for:
+            words = _("That one waits as well: begin with `{name}`.")
+            message += "\n" + words.format(name=root.partition("/")[2])
         if isinstance(error, Mismatch):
             picture = picture_of(
                 error.difference, error.calls, self.environment.ledger, explanation.tensors
@@ -403,7 +443,7 @@ class CheckRun:
             time.perf_counter() - started,
             where=where,
             picture=picture,
-            waits_for=self._waits_for(check, error),
+            waits_for=waits_for,
             raised=_exception_of(error),
             reason=(explanation.reason, len(explanation.text.splitlines())),
             broke_off=isinstance(error, StudentOutcome),
@@ -428,6 +468,13 @@ class CheckRun:
         near = (f"{id_}/{name}" for name in names for id_ in (own.id, *own.imports))
         known = (id_ for id_ in (cause.message, *near) if id_ in course.exercises)
         return next((id_ for id_ in known if id_ != check.exercise.id), "")
+
+    def _root(self, id_: str) -> str:
+        """The id of the exercise that is behind all that waits for one another, from this one on."""
+        for _step in self.by_exercise:
+            waiting = (self.results[c.id].waits_for for c in self.of(id_) if c.id in self.results)
+            id_ = next(filter(None, waiting), id_)
+        return id_
 
 
 def _exception_of(error: BaseException | None) -> str:

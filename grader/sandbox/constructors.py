@@ -25,7 +25,9 @@ class Definition:
 
     def header(self) -> dict[str, Any]:
         """What is reported of it."""
-        return {"cell": self.cell, "line": self.line, "parameters": _parameters(self.found)}
+        forward = _parameters(getattr(self.found, "forward", None))
+        told = {"cell": self.cell, "line": self.line, "parameters": _parameters(self.found)}
+        return {**told, "forward": forward[1:]} if forward else told
 
 
 @dataclass(slots=True)
@@ -72,8 +74,8 @@ def _is_own(value: object) -> bool:
     return str(value.__module__).partition(".")[0] not in LIBRARIES
 
 
-def _parameters(found: type) -> list[list[Any]] | None:
-    """What a constructor takes: names, each with a list of its default if it has one.
+def _parameters(found: Any) -> list[list[Any]] | None:
+    """What a constructor, or a method, takes: names, each with a list of its default if it has one.
 
     None where it takes more than can be said by names.
     """

@@ -31,6 +31,11 @@ IMPORTS = {
     "nn": "from torch import nn",
     "F": "import torch.nn.functional as F",
     "Tensor": "from torch import Tensor",
+    **{
+        name: f"from typing import {name}"
+        for name in ("Optional", "List", "Tuple", "Dict", "Union")
+    },
+    **{name: f"from typing import {name}" for name in ("Any", "Callable", "Literal")},
 }
 """What is written at the top of a file for a name that many files have."""
 
@@ -189,6 +194,26 @@ def shortened(name: str, names: Iterable[str]) -> str:
 
     short = [known for known in names if is_short(known, name) or is_short(name, known)]
     return short[0] if len(short) == 1 else closest(name, names)
+
+
+def renamed(name: str, names: Iterable[str], alike: Callable[[str, Iterable[str]], str]) -> str:
+    """The full name that differs from another one in a single part, where these are alike; "" for none.
+
+    Args:
+        name: such as `h.0.mlp.c_fc`.
+        names: others.
+        alike: finds the part that looks like another one.
+    """
+    parts, same = (
+        name.split("."),
+        {n: n.split(".") for n in names if n.count(".") == name.count(".")},
+    )
+    for place in reversed(range(len(parts))):
+        around = [*parts[:place], *parts[place + 1 :]]
+        near = {o[place]: n for n, o in same.items() if [*o[:place], *o[place + 1 :]] == around}
+        if found := alike(parts[place], [part for part in near if not part.isdigit()]):
+            return near[found]
+    return ""
 
 
 def _proposal(error: BaseException) -> tuple[str, str]:

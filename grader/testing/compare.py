@@ -12,7 +12,7 @@ import torch
 
 from grader.core.language import _, listed, ngettext
 from grader.core.text import clean
-from grader.sandbox.failures import closest
+from grader.sandbox.failures import closest, renamed
 from grader.sandbox.plain_data import OtherFloat
 from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.relations import (
@@ -36,6 +36,9 @@ REFERENCE_ATOL = 1e-5
 
 MOST_SIZES = 6
 """Lists of so few whole numbers, such as shapes, are shown as they are."""
+
+MOST_NAMED = 4
+"""So many names are listed that are not expected."""
 
 MOST_PERMUTED = 4
 """The axes of a tensor of which every order is tried."""
@@ -169,12 +172,26 @@ def _similar_key(
     key: Any, actual: Mapping[Any, Any], expected: Mapping[Any, Any]
 ) -> tuple[str, ...]:
     others = [other for other in actual if other not in expected]
-    similar = closest(key, others) if isinstance(key, str) else ""
+    names = [other for other in others if isinstance(other, str)]
+    similar = renamed(key, names, closest) if isinstance(key, str) else ""
     if not similar:
-        return ()
+        return _not_asked_for(str(key), names)
     question = _("Did you mean {name} when you wrote {similar}?")
     question = question.format(name=clean(key, 80), similar=clean(similar, 80))
     return (question, *letter_case(key, similar))
+
+
+def _not_asked_for(key: str, names: Sequence[str]) -> tuple[str, ...]:
+    """What stands beside a name that is missing, and is not expected there."""
+    inside = key.rpartition(".")[0]
+    while inside and not any(name.startswith(f"{inside}.") for name in names):
+        inside = inside.rpartition(".")[0]
+    near = [clean(repr(name), 60) for name in names if name.startswith(f"{inside}." * bool(inside))]
+    more = [_("others")] if len(near) > MOST_NAMED else []
+    if not near:
+        return ()
+    template = _("There is in its place, and not expected: {names}")
+    return (template.format(names=listed([*near[:MOST_NAMED], *more])),)
 
 
 def letter_case(name: str, other: str) -> tuple[str, ...]:

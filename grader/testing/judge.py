@@ -11,7 +11,7 @@ import torch
 from grader.core.language import N_, _, listed, paragraph
 from grader.core.text import clean
 from grader.course.printed_tensors import Printed
-from grader.sandbox.failures import shortened
+from grader.sandbox.failures import renamed, shortened
 from grader.testing.compare import REFERENCE_ATOL, Difference, Say, compare, describe, letter_case
 from grader.testing.costs import GROWN, grown, grown_too_much, uncounted
 from grader.testing.replies import Answer
@@ -264,21 +264,32 @@ class Judge:
             wanted = name.removesuffix(".weight").removesuffix(".bias")
             if found.get(name) not in (None, "missing"):
                 continue
-            if sentence := self._of_another_kind(name):
+            if sentence := self._of_another_kind(name, found):
                 return sentence
-            others = [one for one in own if not wanted.startswith(f"{one}.")]
             role = roles.get(name, "").removesuffix(".weight").removesuffix(".bias")
-            if similar := role or shortened(wanted, others):
+            if similar := role or renamed(wanted, own, shortened):
                 words = _("You have {similar}; the exercise calls it {name}.")
                 sentence = words.format(similar=clean(similar, 80), name=wanted)
                 return paragraph((sentence, *letter_case(wanted, similar)))
         return ""
 
-    def _of_another_kind(self, name: str) -> str:
-        """A sentence where a layer has the name of a parameter, or the other way round."""
+    def _of_another_kind(self, name: str, found: Mapping[Any, Any]) -> str:
+        """A sentence where a layer has the name of a parameter, or the other way round, or is in a list."""
         layer = name.removesuffix(".weight")
         words = ""
-        if f"{name}.weight" in self.held:
+        lists = (one for one in self.held if one.rpartition(".")[2].isdigit())
+        if holder := next((one for one in lists if name.startswith(f"{one}.")), ""):
+            words = _(
+                "What {name} holds is in a plain Python list, where a module does not find it; in an "
+                "`nn.ModuleList` it does."
+            )
+            layer = holder.rpartition(".")[0]
+        elif name in self.held and name not in found:
+            words = _(
+                "`{name}` is a plain tensor; the exercise asks for a parameter, an nn.Parameter, which "
+                "a module finds."
+            )
+        elif f"{name}.weight" in self.held:
             words = _("{name} is a layer; the exercise asks for a parameter, an nn.Parameter.")
         elif layer != name and layer in self.held:
             words = _("{name} is a tensor; the exercise asks for a layer, such as nn.Linear.")

@@ -23,7 +23,7 @@ class KeepsNames:
 
     @pytest.mark.remark
     def test_the_parameters_keep_their_names(self, attempt: Attempt) -> None:
-        """The parameters should keep the names they have in the stub."""
+        """The parameters should keep the names and the order they have in the stub."""
         handles = (attempt.student, attempt.reference)
         found, right = (", ".join(handle.parameters(attempt.name)) for handle in handles)
         sentence = _(OTHER_NAMES).format(found=found, right=right)

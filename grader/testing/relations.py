@@ -201,7 +201,10 @@ def rounded_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]
             yield template.format(count=digits)
             return
     if bool(((actual - expected).abs() < CLOSE * expected.abs().max()).all()):
-        yield _("All is close to what is expected: is a number, or a step on the way, rounded?")
+        yield _(
+            "All is close to what is expected: a number or a step on the way that is rounded, or a "
+            "formula that gives nearly the same?"
+        )
 
 
 def row_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
@@ -281,7 +284,9 @@ def _has_equal_rows(tensor: torch.Tensor) -> bool:
 def _sums_to_one(tensor: torch.Tensor) -> bool:
     """Whether each row holds shares: no number below 0, and 1 in all."""
     sums = tensor.sum(-1)
-    return bool((tensor >= 0).all()) and torch.allclose(sums, torch.ones_like(sums), atol=1e-4)
+    is_mixed = bool(((tensor > 0) & (tensor < 1)).any())  # else it may be a matrix that was given
+    is_share = is_mixed and bool((tensor >= 0).all())
+    return is_share and torch.allclose(sums, torch.ones_like(sums), atol=1e-4)
 
 
 MOST_TIMES = 16

@@ -1,8 +1,9 @@
 """Which of a module's parameters stands for one of the solution's, where its name is another."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
@@ -50,12 +51,13 @@ class Roles:
             others: full names of the parameters that the solution does not have.
         """
         missing, others = list(missing), list(others)
+        fits = partial(_is_in_place, of=[_path(n) for n in missing], own=[_path(n) for n in others])
         wanted, own = ([(name, self.place(name)) for name in names] for names in (missing, others))
         found = {}
         for name, at in wanted:
             if at is None:
                 continue
-            same = [other for other, where in own if where == at]
+            same = [other for other, where in own if where == at and fits(name, other)]
             rivals = [one for one, where in wanted if where == at]
             if len(same) == 1 and len(rivals) == 1:
                 found[name] = same[0]
@@ -63,9 +65,39 @@ class Roles:
         spare = _layers(name for name in others if name not in found.values())
         if len(lacking) == len(spare) == 1:
             ((layer, kinds),), ((other, own_kinds),) = lacking.items(), spare.items()
-            if kinds == own_kinds:
+            if kinds == own_kinds and fits(layer, other):
                 found |= {_full(layer, kind): _full(other, kind) for kind in kinds}
         return found
+
+
+def _path(name: str) -> list[str]:
+    """The modules that a layer, or a parameter of no layer, stands in."""
+    layer, _, kind = name.rpartition(".")
+    return (layer if kind in KINDS and layer else name).split(".")[:-1]
+
+
+def _is_in_place(
+    name: str, other: str, *, of: Sequence[Sequence[str]], own: Sequence[Sequence[str]]
+) -> bool:
+    """Whether a parameter stands in the module of another, or in what stands for it.
+
+    Args:
+        name: of the solution's parameter.
+        other: of the one that may stand for it.
+        of: the paths of all that are missing.
+        own: those of all that may stand for them.
+    """
+    one, another = _path(name), _path(other)
+    if len(one) != len(another):
+        short, long = sorted((one, another), key=len)
+        rest = iter(long)
+        return all(part in rest for part in short)
+    for depth, (part, its) in enumerate(zip(one, another, strict=True)):
+        asked = {p[depth] for p in of if p[:depth] == one[:depth] and len(p) > depth}
+        there = {p[depth] for p in own if p[:depth] == another[:depth] and len(p) > depth}
+        if part != its and (asked - there, there - asked) != ({part}, {its}):
+            return False
+    return True
 
 
 def _layers(names: Iterable[str]) -> dict[str, set[str]]:

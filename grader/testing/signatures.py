@@ -1,14 +1,19 @@
 """What constructors take: the solution's and the student's own, and how to call one as the other."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from grader.sandbox.wire import Frame
+from grader.testing.roles import WORDS
 
 MAX_CLASSES = 200
 MAX_DEFINITIONS = 50
 MAX_NAME = 100
+
+SHORTEST = 3
+"""So many letters of a word stand for all of it: `len` for `length`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +35,13 @@ class Definition:
         parameters: what its constructor takes; None where names do not say it.
         cell: of a notebook.
         line: 0 for a class that was imported.
+        forward: what its `forward` takes besides the instance, likewise.
     """
 
     parameters: Parameters | None
     cell: int | None = None
     line: int = 0
+    forward: Parameters | None = None
 
     def takes(self, wanted: Parameters) -> bool:
         """Whether it can be called with as many arguments as are wanted."""
@@ -63,7 +70,8 @@ def _definition(content: Any) -> Definition:
     content = content if isinstance(content, dict) else {}
     cell, line, listed = (content.get(key) for key in ("cell", "line", "parameters"))
     number = cell if type(cell) is int else None
-    return Definition(_parameters(listed), number, line if type(line) is int else 0)
+    line, forward = line if type(line) is int else 0, _parameters(content.get("forward"))
+    return Definition(_parameters(listed), number, line, forward)
 
 
 def _parameters(listed: Any) -> Parameters | None:
@@ -93,8 +101,9 @@ def arranged(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """A call as the solution takes it, as a constructor with other parameters takes it.
 
-    A value goes to the parameter of its name; what is left goes to what is left, in order. A
-    parameter without a default that the solution gives one gets that.
+    A value goes to the parameter of its name, then to the one whose name has a part of it
+    (`context_size` for `context_length`); what is left goes to what is left in the same place, or to
+    the only one that is left. A parameter without a default that the solution gives one gets that.
 
     Args:
         wanted: the solution's parameters.
@@ -109,10 +118,8 @@ def arranged(
     if alike(wanted, own) or len(args) > len(wanted):
         return as_written
     values = {p.name: value for p, value in zip(wanted, args, strict=False)} | dict(kwargs)
-    names, own_names = [p.name for p in wanted], [p.name for p in own]
-    places = {name: name for name in names if name in own_names}
-    rest = [name for name in own_names if name not in places]
-    places |= dict(zip([name for name in names if name not in places], rest, strict=False))
+    own_names = [p.name for p in own]
+    places = _places(wanted, own)
     if not values.keys() <= places.keys():
         return as_written
     given = {places[name]: value for name, value in values.items()}
@@ -122,6 +129,65 @@ def arranged(
         if has_none and place not in given and parameter.default:
             given[str(place)] = parameter.default[0]
     return (), {name: given[name] for name in own_names if name in given}
+
+
+def _places(wanted: Parameters, own: Parameters) -> dict[str, str]:
+    """By the name of the solution's parameter, the student's that takes its value."""
+    names, own_names = ([p.name for p in side] for side in (wanted, own))
+    places = {name: name for name in names if name in own_names}
+    places |= _by_part(names, own_names, places)
+    rest = [p for p in own if p.name not in places.values()]
+    left = [p.name for p in wanted if p.name not in places and not p.default]
+    if len(left) == len(rest) == 1 and not rest[0].default:
+        return places | {left[0]: rest[0].name}
+    pairs = zip(names, own, strict=False)
+    return places | {a: b.name for a, b in pairs if a not in places and b in rest}
+
+
+def _by_part(
+    names: Sequence[str], own_names: Sequence[str], places: Mapping[str, str]
+) -> dict[str, str]:
+    """The pairs of names that share words with one another more than with any other."""
+    counted = Counter(word for name in names for word in _words(name))
+    said = {name: {word for word in _words(name) if counted[word] == 1} for name in names}
+    likeness = {
+        (name, own): sum(_alike_words(a, b) for a in said[name] for b in _words(own))
+        for name in names
+        for own in own_names
+        if name not in places and own not in places.values()
+    }
+    return {
+        pair[0]: pair[1]
+        for pair, most in likeness.items()
+        if most
+        and all(n < most for p, n in likeness.items() if (p[0] == pair[0]) != (p[1] == pair[1]))
+    }
+
+
+def _words(name: str) -> set[str]:
+    """The words of a name, in lower case and without a plural's s."""
+    return {word.lower().removesuffix("s") for word in WORDS.findall(name)}
+
+
+def _alike_words(one: str, other: str) -> int:
+    """How much two words are one: 2 for the same, 1 where one is the beginning of the other."""
+    is_begun = min(len(one), len(other)) >= SHORTEST and one[: len(other)] == other[: len(one)]
+    return 2 if one == other else int(is_begun)
+
+
+def keeps_to(wanted: Parameters, own: Parameters, *, by_place: bool = False) -> bool:
+    """Whether names and order are those that are wanted; more may follow, with defaults.
+
+    Args:
+        wanted: the solution's parameters.
+        own: the student's.
+        by_place: whether other names are as good, at the same places.
+    """
+    names, own_names = ([p.name for p in side] for side in (wanted, own))
+    pairs = list(zip(names, own_names, strict=False))
+    more = (*wanted[len(own) :], *own[len(names) :])
+    is_kept = all(a == b or (by_place and a not in own_names and b not in names) for a, b in pairs)
+    return is_kept and all(p.default for p in more)
 
 
 def alike(wanted: Parameters, own: Parameters) -> bool:

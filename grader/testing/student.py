@@ -4,9 +4,11 @@ Its verbs send requests; what comes back is plain data, rebuilt on this side. A 
 raises a `StudentOutcome`, which is no `Exception`, so that no check swallows it by accident.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import pytest
@@ -38,6 +40,9 @@ from grader.testing.signatures import arranged
 
 T = TypeVar("T")
 
+TIMES = 3
+"""How often a call is made again, to see whether it gives the same."""
+
 MOST_CONSTANTS = 8
 """How many of a file's constants are looked at, to call inputs by their names."""
 
@@ -56,6 +61,7 @@ class Call:
         differentiates: whether gradients were asked for.
         method: of the instance that was run; "" for its `forward`, or the instance itself.
         is_unlike: whether a class was called just so, though its constructor is written otherwise.
+        training: the mode that an instance was put into.
     """
 
     target: str
@@ -71,6 +77,7 @@ class Call:
     differentiates: bool = False
     is_unlike: bool = False
     method: str = ""
+    training: bool | None = None
 
     @property
     def is_drawn(self) -> bool:
@@ -290,7 +297,7 @@ class StudentHandle:
         unlike, asked = exact and own != (args, kwargs), cotangent is not None
         args, kwargs = (args, kwargs) if exact else own
         call = Call(name, args, kwargs, bool(number), seed, instance=number, method=method)
-        call = replace(call, is_unlike=unlike, differentiates=asked)
+        call = replace(call, is_unlike=unlike, differentiates=asked, training=training)
         flags = {"operations": operations, "meter": meter, "method": method}
         flags["chance"] = self.submission.notes_chance
         packer = Packer()
@@ -406,6 +413,44 @@ class StudentHandle:
             if call.instance == number and not call.is_forward:
                 self.calls[position] = replace(call, given={**call.given, **given})
 
+    def calls_to(self, value: Any) -> tuple[Call, ...]:
+        """The requests up to the one that gave this value; all of them where none did."""
+        is_it = [value is answer.value is not None for answer in self.answers.values()]
+        ends = [position for position, found in zip(self.answers, is_it, strict=True) if found]
+        return tuple(self.calls[: ends[-1] + 1] if ends else self.calls)
+
+    def again(self, value: Any) -> list[Answer]:
+        """What more calls return like the one that gave this value, of an instance made anew.
+
+        Nothing where no call gave it, or where a seed, or training, lets it draw.
+        """
+        *_others, last = self.calls_to(value) or (None,)
+        is_its = any(value is answer.value for answer in self.answers.values())
+        is_free = last is None or (last.seed is not None and last.training is not False)
+        if not is_its or last is None or is_free or last.method:
+            return []
+        asked = replace(self.aside(), submission=replace(self.submission, notes_chance=True))
+        with suppress(StudentOutcome, NotJudged):
+            made = self._made(asked, RemoteObject(last.instance, "instance", ""))
+            target, exact = (made, False) if last.is_forward else (last.target, True)
+            args = [self._made(asked, value) for value in last.args]
+            kwargs = {name: self._made(asked, value) for name, value in last.kwargs.items()}
+            how = partial(asked.call, target, *args, exact=exact, training=last.training, **kwargs)
+            return [how() for _time in range(TIMES)]
+        return []
+
+    def _made(self, asked: "StudentHandle", value: Any) -> Any:
+        """An instance that was made, made once more; anything else as it is."""
+        if not isinstance(value, RemoteObject) or not value.number:
+            return value
+        maker = next(c for c in self.calls if c.instance == value.number and not c.is_forward)
+        made = asked.call(
+            maker.target, *maker.args, seed=maker.seed or 0, exact=True, **maker.kwargs
+        )
+        if maker.given:
+            asked.load(made.value, maker.given)
+        return made.value
+
     def blocked(self, reason: str, cause: Failure) -> StudentOutcome:
         """What a check raises when something that it needs, and does not judge, does not work.
 
@@ -496,10 +541,20 @@ class StudentHandle:
         if failure.kind == "not_attempted" and failure.message != self.exercise.id:
             return Failure("blocked", message=failure.message, location=failure.location)
         if failure.kind != "missing":
-            return failure
+            return self._not_imported(failure)
         if self.located is None:
             return replace(failure, message=name)
         return self.submission.why_missing(self.exercise, self.located, name)
+
+    def _not_imported(self, failure: Failure) -> Failure:
+        """A name that is not known and another assignment's, with the import that the stub has."""
+        unknown = re.match(r"name '(\w+)' is not defined", failure.message)
+        for assignment in self.submission.assignments if unknown and not failure.meant else ():
+            is_other = assignment.id != self.exercise.assignment
+            if unknown and is_other and any(e.name == unknown[1] for e in assignment.exercises):
+                meant = f"from {assignment.module} import {unknown[1]}"
+                return replace(failure, wrote=unknown[1], meant=meant)
+        return failure
 
     def _read(self, reader: Callable[[Frame], T], frame: Frame) -> T:
         """What a reader makes of a reply; a malformed one ends the check."""

@@ -86,3 +86,22 @@ def test_a_wrapper_waits_for_the_head_that_it_cannot_use(
         scope = Scope(exercises, VISIBLE_CHECKS)
         (exercise,) = grade(grader, submission, InProcessSession(submission), scope).exercises
     assert exercise.waits_for == "07_causal_attention/CausalAttention"
+
+
+def test_what_waits_for_what_waits_says_where_to_begin(root: Path, tmp_path: Path) -> None:
+    """The exercise behind all of them, two steps further down, and not the nearest one alone."""
+    course, ids = load_course(root), ("gelu", "FeedForward", "TransformerBlock", "GPT")
+    for id_ in ("09_multi_head_attention", "14_gpt_block"):
+        solution = course.paths(course.by_id[id_]).solution
+        text = solution.read_text("utf-8").replace("1 + torch.tanh(inner)", "1 + torch.erf(inner)")
+        (tmp_path / solution.name).write_text(text, "utf-8")
+    submission = read_submission(course, tmp_path, "me")
+    chosen = {e.id: e for e in course.by_id["14_gpt_block"].exercises if e.name in ids}
+    with closing(visible_grader(course)) as grader:
+        scope = Scope(chosen, VISIBLE_CHECKS)
+        result = grade(grader, submission, InProcessSession(submission), scope)
+    *_others, last = result.exercises
+    assert last.checks[0].message.splitlines() == [
+        "It needs your `TransformerBlock`, which is not right yet.",
+        "That one waits as well: begin with `gelu`.",
+    ]

@@ -295,6 +295,36 @@ def test_two_classes_of_one_name_each_count_where_they_fit(
     assert all(f"{cell}, line " in note for note in notes)
 
 
+OTHER_ORDER: Edits = (
+    ("context_length: int, dropout: float", "dropout_prob: float, context_size: int"),
+    ("nn.Dropout(dropout)", "nn.Dropout(dropout_prob)"),
+    ("ones(context_length, context_length", "ones(context_size, context_size"),
+)
+
+
+def test_other_names_in_another_order_cost_once_and_are_said_first(
+    graded: Graded, text: Callable[..., str]
+) -> None:
+    """A value goes where a part of the name says; what differs stands above all checks, once."""
+    results = graded({place(HEAD[:19]): text(HEAD[:19], *OTHER_ORDER)}, HEAD)
+    assert failed(results) == [AS_PRINTED]
+    assert results[HEAD[:19]].notes == (
+        "`__init__` of your CausalAttention takes d_in, d_out, dropout_prob, context_size, qkv_bias; "
+        "in the stub it takes d_in, d_out, context_length, dropout, qkv_bias. Names and order count: "
+        "the checks, and code that uses it, call it as the stub does.",
+    )
+
+
+def test_arguments_of_forward_in_another_order_are_said(
+    graded: Graded, text: Callable[..., str]
+) -> None:
+    """Other names at the same places are as good."""
+    given, id_ = "x: Tensor, context: Tensor, mask: Tensor", "13_masks"
+    swapped = text(id_, (given, "x: Tensor, mask: Tensor, context: Tensor"))
+    (note,) = graded({place(id_): swapped}, f"{id_}/CrossAttention")[id_].notes
+    assert note.startswith("`forward` of your CrossAttention takes x, mask, context; in the stub")
+
+
 def test_a_class_that_fits_another_exercise_alone_is_said_to(
     graded: Graded, text: Callable[..., str]
 ) -> None:

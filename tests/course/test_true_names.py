@@ -114,6 +114,31 @@ ADDED = "mixture-with-the-token-added"
         ),
         ("context_vectors", "return weights @", "return inputs + weights @", ADDED),
         (
+            "SelfAttention_v1",
+            "queries = x @ self.W_query",
+            "queries = torch.einsum('ti,io->to', x, self.W_key)",
+            "v1-queries-by-the-key-matrix",
+        ),
+        ("gelu", "0.044715 * x**3", "0.44715 * x * x * x", "gelu-point-misplaced"),
+        (
+            "LayerNorm",
+            "x.var(dim=-1, keepdim=True, correction=0)",
+            "x.std(dim=-1, keepdim=True, correction=0)",
+            "norm-root-of-the-deviation",
+        ),
+        (
+            "masked_softmax",
+            "return weights.masked_fill(hidden, 0.0)",
+            "return torch.where(mask, scores, torch.zeros_like(scores)).softmax(-1)",
+            "masked-softmax-zero-for-hidden-scores",
+        ),
+        (
+            "generate",
+            "scores.argmax(dim=-1, keepdim=True)",
+            "torch.distributions.Categorical(logits=scores).sample()[:, None]",
+            "generate-drawn",
+        ),
+        (
             "06_dropout/dropout",
             DRAWN,
             "torch.full(weights.shape, torch.rand(()).item()) >= p",

@@ -192,7 +192,7 @@ class TestCausalAttention(MaskedStep):
         called = layer(x, training=True, seed=draw.seed()), layer(x, training=True)
         one, two = (each.has_shape(8, NUM_TOKENS, D_OUT) for each in called)
         judge.that(not (one.isnan() | two.isnan()).any(), NAN_IN_TRAINING)
-        judge.that(not torch.equal(one, two), "Two calls in a row dropped the same weights")
+        judge.that(not torch.equal(one, two), "In training, two calls gave the same result")
 
     @pytest.mark.deepens("test_training_drops_weights")
     def test_dropout_of_zero_drops_nothing(self, attempt, draw):

@@ -90,12 +90,14 @@ class TestGPT2MultiHeadAttention(MultiHeadLayers):
         if not is_counted and called.value.isfinite().all():
             # Of what counts no weights in eval mode, nothing is known in training mode.
             called.gives(right, what="what shows the weights, in eval mode", atol=1e-4)
-        judge.that(is_counted, "What is kept is not scaled by 1 / 0.8")
+        judge.that(
+            is_counted, "What comes back is no sum of weights, each dropped or scaled by 1 / 0.8"
+        )
         # 16,800 weights: the share that is kept has a standard deviation of 0.003.
         share = float(counts.sum() / (300 * 2 * lengths.sum()))
         judge.that(abs(share - 0.8) < 0.02, "The share that is kept is not about 0.8")
         judge_counts(judge, counts)
-        judge.that(not torch.equal(first, second), "Two calls dropped the same weights")
+        judge.that(not torch.equal(first, second), "In training, two calls gave the same result")
 
     @pytest.mark.deepens("test_dropout_drops_weights_and_scales_the_rest")
     @pytest.mark.conduct

@@ -130,7 +130,8 @@ class TestAttentionBlock(KeepsNames):
 def own_layer(attempt, context_length):
     """The student's own layer; None where they have it under another name."""
     try:
-        return attempt.student.call(LAYER, FEATURES, FEATURES, context_length, 0.0, NUM_HEADS).value
+        sizes = (FEATURES, FEATURES, context_length, 0.0, NUM_HEADS)
+        return attempt.student.aside().call(LAYER, *sizes).value
     except StudentOutcome as outcome:
         if outcome.failure.kind != "missing":
             raise
@@ -144,7 +145,7 @@ def own_shapes(attempt):
         square = [FEATURES, FEATURES]
         names = ("W_query", "W_key", "W_value", "out_proj")
         return {f"{name}.weight": square for name in names} | {"out_proj.bias": [FEATURES]}
-    found = attempt.student.state(made).parameters
+    found = attempt.student.aside().state(made).parameters
     return {name: list(tensor.shape) for name, tensor in found.items()}
 
 

@@ -72,6 +72,15 @@ def test_a_file_of_another_assignment_is_called_that(grader, folder, work):
     ) in said(ran)
 
 
+def test_a_file_of_another_name_is_asked_for_no_place(grader, folder, tmp_path):
+    """It is read for every assignment, and is nothing but what its name says."""
+    other = (folder / "solutions/02_mixture/mixture.py").read_text("utf-8")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "own.py").write_text(other, "utf-8")
+    ran = grader("check", "01", "--submission", str(tmp_path / "mine"))
+    assert "in the wrong place?" not in said(ran)
+
+
 def test_a_stubs_raise_above_code_is_told_to_be_removed(grader, folder, work):
     """The exercise is attempted, and its code never runs."""
     right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")

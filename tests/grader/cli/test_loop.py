@@ -365,6 +365,17 @@ def test_a_notebook_is_judged_as_a_script_is(driven):
     ]
 
 
+def test_a_script_that_is_gone_is_not_called_saved(driven):
+    """Its notebook counts then."""
+    folder = driven.folder / "assignments" / "01_scores"
+    (folder / "scores.py").unlink()
+    driven.loop.saved()
+    assert " ".join(driven.settle()[1:3]) == (
+        "At 12:00:00 assignments/01_scores/scores.py was gone: assignments/01_scores/scores.ipynb "
+        "counts now."
+    )
+
+
 def test_it_speaks_the_language_of_the_run(watching):
     """As `grader check` does."""
     language.use("zh_CN")

@@ -100,6 +100,23 @@ def test_work_under_way_is_a_map(status, write):
     assert status() == UNDER_WAY.splitlines()
 
 
+def test_a_part_that_is_done_is_not_called_all(status, write):
+    """What is left besides it comes next."""
+    write(scores="right")
+    assert status("01")[-1] == "All of these are done. Next: 02_mixture/weights"
+
+
+def test_a_command_that_is_stopped_says_so(grader, monkeypatch):
+    """In our words, with the code of an interruption."""
+
+    def stop(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grader.cli.status.what_next", stop)
+    ran = grader("status")
+    assert (ran.code, ran.err) == (130, "Stopped. Run it again for the whole result.\n")
+
+
 def test_what_waits_and_what_was_not_handed_in_are_told(status, write, folder):
     """In plain words, with the name of what it waits for."""
     stub = (folder / "assignments/02_mixture/mixture.py").read_text("utf-8")

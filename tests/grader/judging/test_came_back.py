@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judging.consequences import beside_gradients, came_back
+from grader.judging.consequences import beside_gradients, by_chance, came_back, steady
 from grader.judging.diagnosis import BY_CHANCE
 from grader.testing.compare import Difference
 from grader.testing.replies import Answer, Gradients
@@ -46,6 +46,73 @@ def test_values_and_gradients_came_back(hand_in: HandIn) -> None:
     assert changed == ()
     assert torch.equal(arguments["0"], torch.ones(1, 2))
     assert parameters["W_query"].tolist() == [[1.0, 1.0], [2.0, 2.0]]
+
+
+KEEPING = """
+
+class kept(one):
+    def forward(self, x):
+        self.times = getattr(self, "times", 0) + 1
+        return self.times * x
+
+
+def pick(model, x):
+    return model(x, drop=True)
+"""
+BY_DRAWING = (
+    "Two calls with the same input give different results, because random numbers are drawn: by dropout, "
+    "by layers that each call makes anew, or by a choice at random?"
+)
+BY_KEEPING = "Two calls with the same input give different results: what is kept between them?"
+
+
+@pytest.mark.parametrize(
+    ("target", "how", "hint"),
+    [
+        ("one", {"drop": True}, BY_DRAWING),
+        ("one", {"drop": True, "seed": 1, "training": False}, BY_DRAWING),
+        ("one", {"drop": True, "seed": 1}, ""),
+        ("one", {}, ""),
+        ("kept", {}, BY_KEEPING),
+    ],
+    ids=["drawn", "in eval mode", "with a seed", "the same", "kept"],
+)
+def test_a_result_that_is_another_one_each_time_is_called_that(
+    hand_in: HandIn, target: str, how: dict[str, Any], hint: str
+) -> None:
+    """The call is made again; what a seed or training lets it draw is its own."""
+    student, x = hand_in(LAYER + KEEPING), torch.ones(8, 2)
+    instance = student.call(target, 2).value
+    student.load(instance, {"W_query": torch.eye(2)})
+    value = student.call(instance, x, **how).value
+    found = by_chance(student, Difference("", 3 * torch.ones(8, 2), value, "differs"))
+    assert (found.hints if found else ("",)) == (hint,)
+    assert len(student.calls) == 2
+
+
+def test_what_a_function_draws_with_a_model_is_by_chance(hand_in: HandIn) -> None:
+    """Its model is made anew, with the same parameters."""
+    student, x = hand_in(LAYER + KEEPING), torch.ones(8, 2)
+    instance = student.call("one", 2).value
+    student.load(instance, {"W_query": torch.eye(2)})
+    value = student.call("pick", instance, x).value
+    found = by_chance(student, Difference("", torch.zeros(8, 2), value, "differs"))
+    assert found is not None
+    assert found.hints == (BY_DRAWING,)
+    assert by_chance(student, Difference("", torch.zeros(2), value.sum(), "differs")) is None
+
+
+@pytest.mark.parametrize("seed", [None, 1])
+def test_what_is_judged_and_drawn_without_a_seed_is_by_chance(
+    hand_in: HandIn, seed: int | None
+) -> None:
+    """With a seed it is the same in every run."""
+    student = hand_in(LAYER)
+    student.submission.notes_chance = True
+    value = student.call("draw", 3, seed=seed).value
+    judged = steady(student, [value, 5])
+    assert (judged[0] is value, judged[1]) == (seed is not None, 5)
+    assert seed is not None or judged[0] == BY_CHANCE
 
 
 @pytest.mark.parametrize("seed", [None, 1])

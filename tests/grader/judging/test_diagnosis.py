@@ -422,3 +422,30 @@ def test_a_distance_is_a_distance(one, other):
     assert not math.isnan(distance(left, right))
     assert (distance(left, right) == 0.0) == (distance(right, left) == 0.0)
     assert (distance(left, right) == math.inf) == (distance(right, left) == math.inf)
+
+
+@pytest.mark.parametrize(
+    ("student", "is_like"),
+    [
+        (Trace("mismatch", (BY_CHANCE,)), True),
+        (Trace("passed", (fingerprint(RIGHT),)), True),
+        (Trace("mismatch", (fingerprint(RIGHT),)), False),
+        (Trace("exception own ValueError", (BY_CHANCE,)), False),
+    ],
+    ids=["drawn as well", "right by luck", "wrong each time", "raised"],
+)
+@pytest.mark.parametrize("end", ["passed", "mismatch"])
+def test_a_mistake_that_draws_is_recognised_by_that(
+    student: Trace, is_like: bool, end: str
+) -> None:
+    """Not by one draw: another value comes each time."""
+    assert (trace_distance(student, Trace(end, (BY_CHANCE,))) == 0) == is_like
+
+
+def test_values_are_compared_relative_to_the_largest_of_their_tensor() -> None:
+    """A small sum of large numbers is rounded as these are; another value is another one still."""
+    one = torch.tensor([50.0, -40.0, 0.001])
+    rounded, other = one + torch.tensor([0.0, 0.0, 2e-4]), one + torch.tensor([0.0, 0.0, 2e-3])
+    assert distance(fingerprint(one), fingerprint(rounded)) < 1e-5
+    assert distance(fingerprint(one), fingerprint(other)) > 1e-5
+    assert distance(fingerprint(one / 50), fingerprint(rounded / 50 + 1e-4)) > 1e-5

@@ -267,10 +267,74 @@ def test_an_import_that_failed_is_told_where_it_is_used(message, rest, hint, is_
     assert explain_failure(failure, (), "Heads").splitlines()[-1] == hint
 
 
+KEPT = "is its axis kept, with `keepdim=True`?"
+
+
+@pytest.mark.parametrize(
+    ("message", "line", "said"),
+    [
+        (
+            "The size of tensor a (12) must match the size of tensor b (5) at non-singleton dimension 2",
+            "x - x.mean(dim=-1)",
+            KEPT,
+        ),
+        ("\"bitwise_xor_cpu\" not implemented for 'Float'", "x + x^3", "that is `**`."),
+        ("unsupported operand type(s) for ^: 'float' and 'int'", "2.0 ^ 3", "that is `**`."),
+        (
+            "only one element tensors can be converted to Python scalars",
+            "math.tanh(x)",
+            "torch has one of that name for tensors.",
+        ),
+        ("index out of range in self", "self.wpe(tokens)", "Which numbers come in here?"),
+        ("zip() argument 2 is shorter than argument 1", "zip(a, b, strict=True)", "long is each?"),
+        ("name 'y' is not defined", "y == x.repeat(2)", "what sets a name is `=`."),
+        (
+            "repeat_interleave() received an invalid combination of arguments - got (Tensor, float)",
+            "x.repeat_interleave(n / m)",
+            "does it come from `/`, where `//` gives a whole one?",
+        ),
+        (
+            "expected m1 and m2 to have the same dtype, but got: bool != float",
+            "self.W_key(context)",
+            "are all arguments in their place?",
+        ),
+    ],
+)
+def test_torchs_own_words_for_a_common_slip_are_explained(message, line, said):
+    """Where line and message say it; the same message of another line is left as it is."""
+    (told,) = hints("RuntimeError", message, line)
+    assert told.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("only one element tensors can be converted to Python scalars", "float(x)"),
+        ("name 'y' is not defined", "return y"),
+    ],
+)
+def test_what_a_line_does_not_show_is_not_guessed(message, line):
+    """The message alone has other causes."""
+    assert hints("NameError", message, line) == []
+
+
 REFUSED = (
     "This line of yours refuses the call, which should work: what is compared in it or before it, and "
     "which values does that have here?"
 )
+
+
+def test_a_refusal_of_a_call_of_ones_own_leads_to_that_call() -> None:
+    """The line that refuses may be right, and what it is called with wrong."""
+    line = CodeLine("heads.py", None, 4, 'raise ValueError("too long")')
+    called = CodeLine("block.py", None, 9, "self.heads = Heads(3, 7)")
+    failure = Failure("exception", "ValueError", location=line, own=True, called=called)
+    assert exception_hints(failure, "Block") == [
+        "Code of yours refuses what other code of yours calls it with: are these the right values, in "
+        "the right order, and is what is compared right?"
+    ]
+
+
 SIZES = (
     "The sizes asked for here hold 60 numbers together, and the tensor has 240. Which of these sizes "
     "is another one than you expect?"

@@ -229,6 +229,7 @@ def test_marks_of_git_are_called_so(text, is_mark):
     [
         ("{\\rtf1", "unexpected character after line continuation character", "as plain text"),
         ("print(\u201chi\u201d)", "invalid character '\u201c' (U+201C)", "type them anew"),
+        ("x / 2 \u00d7 3", "invalid character '\u00d7' (U+00D7)", "the sign \u00d7: write `*`."),
     ],
 )
 def test_what_a_word_processor_leaves_is_called_so(text, message, said):

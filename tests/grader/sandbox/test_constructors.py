@@ -32,6 +32,13 @@ def test_earlier_classes_of_a_name_are_reported(sources_of: Callable[..., Loader
     }
 
 
+def test_what_forward_takes_is_reported(sources_of: Callable[..., Loader]) -> None:
+    """Without the instance; nothing of a class that has none."""
+    text = "class One:\n    def __init__(self): ...\n    def forward(self, x, mask=None): ..."
+    (found,) = sources_of(text).open(KEY).header()["classes"]["One"]
+    assert found["forward"] == [["x", []], ["mask", [None]]]
+
+
 def test_cells_of_a_notebook_are_told_apart(sources_of: Callable[..., Loader]) -> None:
     """A class is known by its cell, too; one that fails leaves the earlier one."""
     cell = "class One:\n    def __init__(self, a): ...\n"

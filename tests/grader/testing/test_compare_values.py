@@ -41,7 +41,10 @@ ALL_THE_SAME = "All its rows are the same, and they should not be."
 LAST_ROW = (
     "Every row is what the last one should be: is there one row only, changed again and again?"
 )
-CLOSE = "All is close to what is expected: is a number, or a step on the way, rounded?"
+CLOSE = (
+    "All is close to what is expected: a number or a step on the way that is rounded, or a formula that "
+    "gives nearly the same?"
+)
 SUM_TO_ONE = "Its rows sum to 1, and they should not: which step makes them?"
 
 
@@ -69,6 +72,7 @@ def test_a_rounded_result_is_told_as_that(actual, expected, hint):
         (torch.ones(3, 3) > 0, torch.ones(3, 3).tril() > 0, {ALL_THE_SAME}),
         (torch.softmax(TABLE, dim=-1), TABLE, {SUM_TO_ONE}),
         (TABLE + 1, TABLE, set()),
+        (torch.eye(3)[:2], TABLE, set()),
         (TABLE[:1].expand(2, 3), TABLE[1:].expand(2, 3), set()),
     ],
 )

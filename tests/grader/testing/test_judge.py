@@ -8,6 +8,7 @@ import torch
 from grader.course.printed_tensors import Printed
 from grader.testing.compare import Difference
 from grader.testing.judge import Judge, Mismatch
+from grader.testing.roles import Roles
 from grader.testing.student import Call
 
 CALLS = [Call("dot", (1, 2), {})]
@@ -103,10 +104,46 @@ def test_a_parameter_that_took_no_value_is_told_in_words(report, sentence, has_a
 
 
 def test_what_holds_a_parameter_is_no_other_name_of_it():
-    """A head in a plain list is not its query's weight."""
+    """A head in a plain list is not its query's weight: a module does not find it there."""
     judge, names = Judge(CALLS, held=["heads.0", "heads.1"]), ["heads.0.W_query.weight"]
     told = str(mismatch(judge, {}, dict.fromkeys(names, (3, 2)), what="the parameters"))
-    assert told == "'heads.0.W_query.weight' is missing"
+    assert told == (
+        "What heads holds is in a plain Python list, where a module does not find it; in an "
+        "`nn.ModuleList` it does."
+    )
+
+
+def test_a_plain_tensor_is_no_parameter():
+    """It has the name, and is none of those that a module finds."""
+    judge = Judge(CALLS, held=["bias", "weight"])
+    told = str(mismatch(judge, {"bias": (3,)}, {"weight": (3,), "bias": (3,)}, what="shapes"))
+    assert told == (
+        "`weight` is a plain tensor; the exercise asks for a parameter, an nn.Parameter, which a module "
+        "finds."
+    )
+
+
+def test_layers_of_other_names_are_told_beside_the_missing_ones():
+    """In the module that lacks them; what stands in another one is not proposed."""
+    found = {f"h.0.mlp.layers.{n}.weight": (3,) for n in (0, 2)} | {
+        "h.0.attn.out_proj.weight": (3,)
+    }
+    expected = {"h.0.mlp.c_fc.weight": (3,), "h.0.mlp.c_proj.weight": (3,)}
+    expected |= {"h.0.attn.out_proj.weight": (3,)}
+    judge = Judge(CALLS, held=list(found), roles=Roles({"out": ("out", "proj")}))
+    error = mismatch(judge, found, expected, what="shapes")
+    assert str(error) == "'h.0.mlp.c_fc.weight' is missing"
+    assert error.difference.hints == (
+        "There is in its place, and not expected: 'h.0.mlp.layers.0.weight', "
+        "'h.0.mlp.layers.2.weight'",
+    )
+
+
+def test_names_are_compared_level_by_level():
+    """What stands elsewhere is no other name of what is missing."""
+    judge = Judge(CALLS, held=["h.1.ln_1.weight", "h.0.norm_1.weight", "h.0.ln_2.weight"])
+    told = mismatch(judge.that, False, "Some are missing", about={"h.0.norm1.weight": "missing"})
+    assert str(told) == "You have h.0.norm_1; the exercise calls it h.0.norm1."
 
 
 def test_a_parameter_in_place_of_a_layer_is_told():

@@ -46,10 +46,17 @@ def test_a_layer_is_known_by_its_role(names: str) -> None:
         (["out_proj.weight", "out_proj.bias"], ["fc.weight"], {}),
         (["out_proj.weight"], ["fc.weight", "norm.weight"], {}),
         (THREE, ["qkv.weight"], {}),
+        (["h.0.mlp.c_proj.weight"], ["h.0.attn.out_proj.weight", "h.0.mlp.layers.0.weight"], {}),
+        (
+            ["h.0.mlp.c_proj.weight"],
+            ["h.0.attn.out_proj.weight", "h.0.mlp.proj.weight"],
+            {"h.0.mlp.c_proj.weight": "h.0.mlp.proj.weight"},
+        ),
     ],
     ids=[
         *("parameter", "layer for parameter", "two of a role", "by number", "projection"),
         *("the one left", "not its bias", "two left", "one for three"),
+        *("of another module", "of its own module"),
     ],
 )
 def test_only_what_is_unambiguous_stands_for_another(

@@ -11,6 +11,7 @@ from grader.testing.signatures import (
     Parameters,
     arranged,
     best,
+    keeps_to,
     read_classes,
 )
 
@@ -33,8 +34,16 @@ CALL: dict[str, Any] = {"d_in": 3, "d_out": 5, "length": 4, "dropout": 0.0}
         ("d_in d_out length dropout bias", {**CALL, "bias": False}),
         ("d_in d_out length dropout", CALL),
         ("ins outs block p b", {"ins": 3, "outs": 5, "block": 4, "p": 0.0, "b": False}),
+        (
+            "d_in d_out dropout_prob max_len bias=",
+            {"d_in": 3, "d_out": 5, "dropout_prob": 0.0, "max_len": 4},
+        ),
+        ("outs ins drop_rate block", {"outs": 5, "ins": 3, "drop_rate": 0.0, "block": 4}),
     ],
-    ids=["sizes swapped", "order", "other name", "no default", "one less", "all other names"],
+    ids=[
+        *("sizes swapped", "order", "other name", "no default", "one less", "all other names"),
+        *("parts of names", "the only one left"),
+    ],
 )
 def test_a_call_is_made_as_the_students_constructor_takes_it(
     own: str, expected: dict[str, Any]
@@ -53,14 +62,38 @@ def test_a_call_is_made_as_the_students_constructor_takes_it(
         ("d_in d_out", (3, 5, 4, 0.0), {}),
         ("d_out d_in", (1, 2, 3, 4, 5, 6), {}),
         ("d_out d_in length dropout", (), {"other": 1}),
+        ("d_model dropout dim_k dim_v bias=", (3, 5, 4, 0.0), {}),
+        ("d_model dropout causal=", (3, 5, 4, 0.0), {}),
     ],
-    ids=["the same", "no bias", "too few", "too many given", "another keyword"],
+    ids=[
+        *("the same", "no bias", "too few", "too many given", "another keyword"),
+        *("nothing alike at the place", "one of its own"),
+    ],
 )
 def test_a_call_that_cannot_be_brought_there_stays_as_it_is(
     own: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
     """The exception that it ends in says what is wrong."""
     assert arranged(WANTED, takes(own), args, kwargs) == (args, kwargs)
+
+
+@pytest.mark.parametrize(
+    ("own", "by_name", "by_place"),
+    [
+        ("x context mask", True, True),
+        ("x context mask more=", True, True),
+        ("x context mask more", False, False),
+        ("x mask context", False, False),
+        ("x y context", False, False),
+        ("inputs others hidden", False, True),
+        ("x context", False, False),
+    ],
+)
+def test_names_and_order_are_compared(own: str, by_name: bool, by_place: bool) -> None:
+    """Where names do not count, none may stand at another one's place."""
+    wanted = takes("x context mask")
+    assert keeps_to(wanted, takes(own)) == by_name
+    assert keeps_to(wanted, takes(own), by_place=True) == by_place
 
 
 BATCHED = takes("d_in d_out length dropout num_heads bias=")
