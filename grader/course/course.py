@@ -28,11 +28,14 @@ from grader.core.records import added
 from grader.course.imports import faulty_imports, unknown_assignments
 from grader.course.settings import (
     ENCODINGS,
+    NO_OTHER_NAMES,
     LedgerSettings,
+    OtherNames,
     RoleWords,
     encodings_of,
     languages_of,
     ledger_of,
+    other_names_of,
     roles_of,
 )
 from grader.course.toml_table import Table, read_toml
@@ -172,6 +175,7 @@ class Course:
         languages: those that the course's own texts are translated into.
         about: what the students' README says of the course first.
         roles: words in the names of parameters, by what these stand for.
+        other_names: what the world calls exercises and the arguments of constructors.
         notes: what it says of the checks, besides what holds in any course.
         guide: the file of what it says at its end, in Markdown; "" for none.
         left_out: the ids of optional assignments that are in the manifest and not in the course.
@@ -190,6 +194,7 @@ class Course:
     ledger: LedgerSettings | None = None
     languages: tuple[str, ...] = ()
     roles: RoleWords = ()
+    other_names: OtherNames = NO_OTHER_NAMES
     about: str = ""
     notes: tuple[str, ...] = ()
     guide: str = ""
@@ -539,6 +544,7 @@ def _course(root: Path, table: Table) -> Course:
         agents_file=about.flag("agents_file", default=True),
         ledger=ledger_of(table),
         roles=roles_of(table),
+        other_names=other_names_of(table),
         left_out=tuple(left_out),
         encodings=encodings_of(about),
     )

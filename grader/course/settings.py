@@ -19,6 +19,29 @@ RoleWords = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
+class OtherNames:
+    """What the world calls things that a course names; they count where its own name is not there.
+
+    Args:
+        exercises: by an exercise's name, what else it is called.
+        arguments: by the name of a constructor's argument, what else it is called; by "settings",
+            what an argument is called that holds all the others.
+        unasked: arguments that no solution takes, each with the value that changes nothing.
+    """
+
+    exercises: RoleWords = ()
+    arguments: RoleWords = ()
+    unasked: tuple[tuple[str, object], ...] = ()
+
+    def of(self, argument: str) -> tuple[str, ...]:
+        """All names of an argument."""
+        return argument, *dict(self.arguments).get(argument, ())
+
+
+NO_OTHER_NAMES = OtherNames()
+
+
+@dataclass(frozen=True, slots=True)
 class LedgerSettings:
     """How the printed tensors of a course are kept and shown.
 
@@ -75,6 +98,19 @@ def roles_of(manifest: Table) -> RoleWords:
     table = manifest.table("roles", required=False)
     names = table.identifiers() if table.content else []
     return tuple((name, table.texts(name, pattern=r"[a-z]+", like="out")) for name in names)
+
+
+def other_names_of(manifest: Table) -> OtherNames:
+    """What `[also]`, `[arguments]` and `[unasked]` say."""
+    also, arguments, unasked = (
+        manifest.table(key, required=False) for key in ("also", "arguments", "unasked")
+    )
+    exercises, others = (
+        tuple((name, one.texts(name, pattern=r"\w+", like="Name")) for name in one.entries())
+        for one in (also, arguments)
+    )
+    values = tuple((name, unasked.plain(name)) for name in unasked.entries())
+    return OtherNames(exercises, others, values)
 
 
 def languages_of(about: Table, translations: Path) -> tuple[str, ...]:

@@ -219,6 +219,11 @@ class Table:
             self.problems.append(f"{self._at(key)}: found {key!r}; a Python name is needed")
         return [key for key in self.content if key not in wrong]
 
+    def plain(self, key: str) -> object:
+        """A number, or true or false."""
+        kinds = (*NUMBERS, bool)
+        return self._value(key, "a number, true or false", lambda v: type(v) in kinds)
+
     def forbid_duplicates(self, key: str, what: str, values: list[str]) -> None:
         """Note every value that occurs twice.
 

@@ -4,7 +4,7 @@ Its verbs send requests; what comes back is plain data, rebuilt on this side. A 
 raises a `StudentOutcome`, which is no `Exception`, so that no check swallows it by accident.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -33,7 +33,7 @@ from grader.testing.replies import (
     read_state,
     read_values,
 )
-from grader.testing.roles import Roles
+from grader.testing.roles import Roles, alike_in_place
 from grader.testing.signatures import arranged
 
 T = TypeVar("T")
@@ -55,7 +55,8 @@ class Call:
         given: to the instance that was made, afterwards: parameters by their full names.
         differentiates: whether gradients were asked for.
         method: of the instance that was run; "" for its `forward`, or the instance itself.
-        is_unlike: whether a class was called just so, though its constructor is written otherwise.
+        is_unlike: whether a class was called just so, though its constructor is written otherwise, or
+            takes fewer arguments.
     """
 
     target: str
@@ -197,6 +198,7 @@ class StudentHandle:
         meter: bool = False,
         exact: bool = False,
         method: str = "",
+        first: bool = False,
         **kwargs: Any,
     ) -> Answer:
         """Call a function, make an instance of a class, or run an instance's `forward` or a method.
@@ -218,6 +220,7 @@ class StudentHandle:
             exact: gives a class its arguments just so, however its constructor is written.
             method: of an instance, the method to call, such as "push" or "__len__". What it returns
                 and is no data, an iterator or another instance, stays and can be called in its turn.
+            first: of a tuple or list that comes back, takes the first part alone.
             **kwargs: as `args`.
 
         Raises:
@@ -234,6 +237,7 @@ class StudentHandle:
             meter=meter,
             exact=exact,
             method=method,
+            first=first,
             **kwargs,
         )
         self.calls.append(call)
@@ -273,6 +277,7 @@ class StudentHandle:
         meter: bool = False,
         exact: bool = False,
         method: str = "",
+        first: bool = False,
         **kwargs: Any,
     ) -> tuple[Call, Frame]:
         """What `call` sends for the same arguments, and what it notes of that."""
@@ -283,14 +288,14 @@ class StudentHandle:
         is_forward = not isinstance(target, str)
         name = target if isinstance(target, str) else self._instance(target).type_name
         source = self._source()
-        own = args, kwargs
+        own, lacks = (args, kwargs), False
         if isinstance(target, str):
-            own = self._arranged(target, args, kwargs)
+            own, lacks = self._arranged(target, args, kwargs)
         unlike, run = own != (args, kwargs), 0 if isinstance(target, str) else target.number
         args, kwargs = (args, kwargs) if exact else own
         call = Call(name, args, kwargs, is_forward, seed, instance=run, method=method)
         asked = cotangent is not None
-        call = replace(call, is_unlike=exact and unlike, differentiates=asked)
+        call = replace(call, is_unlike=lacks or (exact and unlike), differentiates=asked)
         packer = Packer()
         header = {
             "verb": "call",
@@ -304,6 +309,7 @@ class StudentHandle:
             **({"operations": True} if operations else {}),
             **({"meter": True} if meter else {}),
             **({"method": method} if method else {}),
+            **({"first": True} if first else {}),
             **({"chance": True} if self.submission.notes_chance else {}),
         }
         return call, Frame(header, packer.payload())
@@ -356,11 +362,22 @@ class StudentHandle:
         source = self._source()
         return Frame({"verb": "state", "source": source, "instance": number, "values": values})
 
-    def load(self, instance: RemoteObject, values: Mapping[str, torch.Tensor]) -> Loaded:
+    def load(
+        self,
+        instance: RemoteObject,
+        values: Mapping[str, torch.Tensor],
+        by_place: Collection[str] = (),
+    ) -> Loaded:
         """Give an instance's parameters values and dtype, by name or a unique suffix of one.
 
         What has another name takes them as well, where its name or that it is left says what it
         is: `Wq` for `W_query`.
+
+        Args:
+            instance: the instance.
+            values: by name.
+            by_place: of these names, those whose value a layer of another name may take as well that
+                has the same shapes, and comes in the same order.
 
         Raises:
             StudentOutcome: when the request fails; a value that does not fit is only reported.
@@ -369,7 +386,15 @@ class StudentHandle:
         loaded = self._load(number, values)
         self.held[:] = loaded.not_given
         missing = [name for name, what in loaded.problems.items() if what == "missing"]
-        if others := self.roles.stand_ins(missing, loaded.not_given):
+        others = self.roles.stand_ins(missing, loaded.not_given)
+        wanted = {one: values[one].shape for one in by_place if one in {*missing} - others.keys()}
+        if wanted and loaded.not_given:
+            own = self.state(instance, values=False).parameters
+            taken = {loaded.names.get(one) for one in by_place} | {*others.values()}
+            left = [one for one in own if one not in taken]
+            others |= alike_in_place(wanted, {one: own[one].shape for one in left})
+            self.held[:] = loaded.not_given
+        if others:
             again = self._load(number, {others[name]: values[name] for name in others})
             loaded = self._renamed(number, loaded, others, again)
         # A bias of zeros changes nothing where it is missing.
@@ -464,14 +489,26 @@ class StudentHandle:
 
     def _arranged(
         self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """A call of a class as the student's constructor takes it."""
+    ) -> tuple[tuple[tuple[Any, ...], dict[str, Any]], bool]:
+        """A call of a class as the student's constructor takes it, and whether that takes too little."""
         wanted = self.submission.declared.get(self.exercise.id, {}).get(name)
         place = -1
         if self.located is not None and name == self.exercise.name:
             place = self.located.chosen
         own = self.located.parameters(name, place) if self.located is not None else None
-        return arranged(wanted, own, args, kwargs) if wanted and own else (args, kwargs)
+        if self.located is None or not wanted or not own:
+            return (args, kwargs), False
+        text = self.submission.submission.sources[self.located.key].text
+        found = arranged(wanted, own, args, kwargs, self.roles.other_names, text)
+        return found, len(found[0]) + len(found[1]) > len(own)
+
+    @property
+    def called_otherwise(self) -> str:
+        """What the student's file calls the exercise, where that is another name."""
+        if self.located is None:
+            return ""
+        also = dict(self.submission.submission.sources[self.located.key].also)
+        return also.get(self.exercise.name, "")
 
     def _ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
         frame = self.submission.ask(header, payload)
