@@ -14,13 +14,11 @@
 # would be 163,009,536: nearly a third more, for something the model has already.
 #
 # Last, you bring numbers into your model which were stored for another: GPT-2's files keep queries,
-# keys and values in one matrix, and the matrices of all layers on their side, transposed. A block has
-# four such matrices, and one of them is square. Nothing complains when it stays as it is, and the model
-# writes nonsense.
+# keys and values in one matrix, and the matrices of all layers on their side, transposed. One of the four
+# in a block is square: nothing complains when it stays as it is, and the model writes nonsense.
 #
-# The parts have the names that they have in GPT-2. Elsewhere you may find others, such as `scale` and
-# `shift` for the two parameters of a norm, or one dictionary for all sizes: here they cost a little, and
-# what is computed counts. Nothing is dropped in this assignment: all layers
+# The parts have the names that they have in GPT-2. Elsewhere they have others; here those cost a little.
+# Nothing is dropped in this assignment: all layers
 # compute as in eval mode. Check your work with `grader check 14`, or in the notebook with the cell
 # below each exercise.
 #
