@@ -471,9 +471,14 @@ if __name__ == "__main__":
 # circles, and which has words that there are not?
 
 # %% active="ipynb"
+# from grader.notebook import experiment
+#
 # with experiment(), torch.autograd.no_grad():
+#     # The one that is trained above, or else a new one.
+#     writer = globals().get("model") or WritingModel(len(CHARACTERS))
+#     numbers = torch.rand(58, generator=torch.Generator().manual_seed(1)).tolist()
 #     for temperature in (0.1, 0.5, 1.0, 2.0):
-#         text = to_text(write(model, to_tokens("alice "), numbers, temperature, len(CHARACTERS)))
+#         text = to_text(write(writer, to_tokens("alice "), numbers, temperature, len(CHARACTERS)))
 #         print(f"{temperature}: {' '.join(text.split())}")
 
 # %% [markdown] active="ipynb"
@@ -485,11 +490,12 @@ if __name__ == "__main__":
 # from torch.utils.flop_counter import FlopCounterMode
 #
 # with experiment(), torch.autograd.no_grad():
+#     writer = globals().get("model") or WritingModel(len(CHARACTERS))
 #     tokens = to_tokens(TEXT[:61])[None]
-#     _logits, caches = model(tokens[:, :60])
+#     _logits, caches = writer(tokens[:, :60])
 #     for name, args in (("with", (tokens[:, 60:], 60, caches)), ("without", (tokens,))):
 #         with FlopCounterMode(display=False) as counter:
-#             model(*args)
+#             writer(*args)
 #         print(f"{name} caches: {counter.get_total_flops() // 2:,} multiplications")
 #     kept = [tensor for cache in caches for tensor in cache]
 #     print(f"kept: {sum(tensor.numel() * tensor.element_size() for tensor in kept):,} bytes")
