@@ -32,9 +32,13 @@ from grader.core.records import added
 from grader.course.contents import without_comments
 from grader.course.settings import (
     ENCODINGS,
+    NO_OTHER_NAMES,
     About,
     AssignmentEntry,
     LedgerSettings,
+    OtherName,
+    OtherNames,
+    Plain,
     RoleWord,
     RoleWords,
 )
@@ -174,6 +178,7 @@ class Course:
         languages: those that the course's own texts are translated into.
         about: what the students' README says of the course first.
         roles: words in the names of parameters, by what these stand for.
+        other_names: what the world calls exercises and the arguments of constructors.
         notes: what it says of the checks, besides what holds in any course.
         guide: the file of what it says at its end, in Markdown; "" for none.
         left_out: the ids of optional assignments that are in the manifest and not in the course.
@@ -192,6 +197,7 @@ class Course:
     ledger: LedgerSettings | None = None
     languages: tuple[str, ...] = ()
     roles: RoleWords = ()
+    other_names: OtherNames = NO_OTHER_NAMES
     about: str = ""
     notes: tuple[str, ...] = ()
     guide: str = ""
@@ -499,6 +505,9 @@ class Manifest:
     late: LateRule = LateRule()
     ledger: LedgerSettings | None = None
     roles: dict[Name, tuple[RoleWord, ...]] = field(default_factory=dict)
+    also: dict[Name, tuple[OtherName, ...]] = field(default_factory=dict)
+    arguments: dict[Name, tuple[OtherName, ...]] = field(default_factory=dict)
+    unasked: dict[Name, Plain] = field(default_factory=dict)
 
 
 def load_course(root: Path) -> Course:
@@ -510,6 +519,7 @@ def load_course(root: Path) -> Course:
     file = TomlFile(root / MANIFEST)
     manifest = file.read(Manifest)
     about = manifest.course
+    also, arguments = (tuple(one.items()) for one in (manifest.also, manifest.arguments))
     everything = tuple(map(_assignment, manifest.assignments))
     left_out = tuple(a.id for a in everything if a.optional and not about.optional)
     translated = about.languages
@@ -527,6 +537,7 @@ def load_course(root: Path) -> Course:
         assignments=tuple(a for a in everything if a.id not in left_out),
         ledger=manifest.ledger,
         roles=tuple(manifest.roles.items()),
+        other_names=OtherNames(also, arguments, tuple(manifest.unasked.items())),
         left_out=left_out,
     )
     _forbid_duplicates(file, everything)

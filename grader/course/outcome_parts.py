@@ -52,7 +52,7 @@ def _parts(course: Course) -> dict[str, dict[str, str]]:
         "the limits": _hash(repr(course.limits)),
         "the list of exercises": _hash(repr((structure, course.prefer))),
         "the encodings of files": _hash(repr(course.encodings)),
-        "the roles of parameters": _hash(repr(course.roles)),
+        "the roles of parameters": _hash(repr((course.roles, course.other_names))),
         "the printed tensors": _hash(f"{printed} {course.ledger!r}"),
         "files beside the assignments": _hash_of_files(course, _beside(course), without_comments),
     }

@@ -15,8 +15,33 @@ ASSIGNMENT_ID = r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)"
 
 Language = Annotated[str, like(CODE, "zh_CN")]
 RoleWord = Annotated[str, like("[a-z]+", "out")]
+OtherName = Annotated[str, like(r"\w+", "Name")]
+Plain = Annotated[bool | int | float, needed("a number, true or false")]
 RoleWords = tuple[tuple[str, tuple[str, ...]], ...]
 """By what parameters stand for, the words that say it in their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherNames:
+    """What the world calls things that a course names; they count where its own name is not there.
+
+    Args:
+        exercises: by an exercise's name, what else it is called.
+        arguments: by the name of a constructor's argument, what else it is called; by "settings",
+            what an argument is called that holds all the others.
+        unasked: arguments that no solution takes, each with the value that changes nothing.
+    """
+
+    exercises: RoleWords = ()
+    arguments: RoleWords = ()
+    unasked: tuple[tuple[str, object], ...] = ()
+
+    def of(self, argument: str) -> tuple[str, ...]:
+        """All names of an argument."""
+        return argument, *dict(self.arguments).get(argument, ())
+
+
+NO_OTHER_NAMES = OtherNames()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,10 +77,7 @@ def _defined_twice(
     course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
 ) -> Notes:
     """A note on each function or class that is not right and stands in its file twice."""
-    for id_, result in exercises.items():
-        exercise = course.exercises[id_]
-        if is_right(result.checks) or _is_told(course, handle, exercise):
-            continue
+    for exercise in _not_right(course, handle, exercises):
         source = handle.submission.sources.get(handle.locate(exercise).key)
         places = list(definitions(source, exercise.name, outermost=True)) if source else []
         if source is None or len(places) < 2:
@@ -91,15 +88,21 @@ def _defined_twice(
         yield exercise.assignment, note.format(name=exercise.name, first=first, last=last)
 
 
+def _not_right(
+    course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
+) -> Iterator[Exercise]:
+    """The exercises that are not right, and of which no note says which class counts."""
+    for id_, result in exercises.items():
+        if not is_right(result.checks) and not _is_told(course, handle, course.exercises[id_]):
+            yield course.exercises[id_]
+
+
 def _other_parameters(
     course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
 ) -> Notes:
     """A note on each class that is not right and takes other parameters than the stub's, or in another order."""
-    for id_, result in exercises.items():
-        exercise, declared = course.exercises[id_], handle.declared.get(id_, {})
-        located = handle.locate(exercise)
-        if is_right(result.checks) or _is_told(course, handle, exercise):
-            continue
+    for exercise in _not_right(course, handle, exercises):
+        located, declared = handle.locate(exercise), handle.declared.get(exercise.id, {})
         for one in located.classes.get(exercise.name, ())[located.chosen :][:1]:
             for method, own in (("__init__", one.parameters), ("forward", one.forward)):
                 is_forward = method == "forward"

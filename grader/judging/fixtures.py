@@ -88,7 +88,7 @@ class CheckEnvironment:
         """
         self.reference_session.begin(check)
         student.forget()
-        roles = Roles(dict(self.course.roles))
+        roles = Roles(dict(self.course.roles), self.course.other_names)
         handle = StudentHandle(student, exercise, roles=roles)
         seed = VISIBLE_SEED if visibility is Visibility.VISIBLE else self.seed
         return Fixtures(
@@ -99,6 +99,7 @@ class CheckEnvironment:
                 say=self.course.text,
                 held=handle.held,
                 roles=roles,
+                renamed=handle.renamed,
                 settle=student.settle,
             ),
             draw=Draw(seed, check),

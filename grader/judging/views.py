@@ -53,7 +53,8 @@ def asked(
     course = environment.course
     submission.declared[exercise.id] = environment.declared(exercise)
     submission.forget()
-    student = StudentHandle(submission, exercise, roles=Roles(dict(course.roles)))
+    roles = Roles(dict(course.roles), course.other_names)
+    student = StudentHandle(submission, exercise, roles=roles)
     try:
         with own_time.limited(course.limits.check_seconds):
             return ask(student)

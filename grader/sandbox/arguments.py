@@ -18,7 +18,7 @@ def argument_of(leaf: object) -> Any:
     if isinstance(leaf, list | tuple):
         return type(leaf)(argument_of(item) for item in leaf)
     if isinstance(leaf, dict):
-        return {key: argument_of(item) for key, item in leaf.items()}
+        return type(leaf)({key: argument_of(item) for key, item in leaf.items()})
     if is_array(leaf) or isinstance(leaf, set | bytearray):
         return leaf.copy()  # type: ignore[attr-defined]
     return leaf

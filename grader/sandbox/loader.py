@@ -327,6 +327,7 @@ class Loader:
                     )
                     break
                 goes_on = self._run_statement(statement, filename, flags, opened)
+                _name_also(source.get("also", {}), opened.namespace)
                 self._stand_in(key, opened.namespace)
                 if not goes_on:
                     break
@@ -395,6 +396,19 @@ class Loader:
             if opened.failures and self.modules[key].__name__ == name
         )
         return next(stopped, cause)
+
+
+def _name_also(also: Mapping[str, str], namespace: dict[str, Any]) -> None:
+    """Let the course's names stand for what a file calls otherwise.
+
+    Where the course has a function, and the file a class, an instance stands for it.
+    """
+    for name, other in also.items():
+        value = namespace.get(other)
+        if name not in namespace and callable(value):
+            with contextlib.suppress(Exception):  # the class may want arguments
+                is_instance = isinstance(value, type) and name.islower()
+                namespace[name] = value() if is_instance else value
 
 
 def _execute(statement: ast.stmt, filename: str, flags: int, opened: Opened) -> None:

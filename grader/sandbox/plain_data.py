@@ -46,6 +46,16 @@ class OtherFloat(float):
     type_name: str
 
 
+class Settings(dict[str, Any]):
+    """Arguments by all their names, for code that takes them in one: as keys, or as attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        """The argument of this name."""
+        if name in self:
+            return self[name]
+        raise AttributeError(name)
+
+
 def type_name(value: object) -> str:
     """The name of a value's class, cut to a sane length."""
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")[:200]

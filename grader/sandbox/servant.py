@@ -213,6 +213,8 @@ class Servant:
         chance = tensors.chance() if request.get("chance") and has_torch() else None
         with operations or nullcontext(), meter.metered() if is_metered else nullcontext() as cost:
             value = self.invoke(asked, given, len(request["args"]))
+        if request.get("first") and isinstance(value, tuple | list) and value:
+            value = value[0]
         if instance is not None:
             known = {id(part) for _name, part in before}
             now = _loose_parts(target)

@@ -22,6 +22,7 @@ from grader.sandbox.plain_data import (
     MOST_ALIKE,
     SETS,
     OtherFloat,
+    Settings,
     array_bytes,
     array_of,
     description_fault,
@@ -174,7 +175,8 @@ class Packer:
             return self._array(value)
         if isinstance(value, Mapping):
             pairs = takewhile(lambda _pair: not self.is_full, value.items())
-            return {"dict": [list(self._items(pair, depth)) for pair in pairs]}
+            tag = "settings" if isinstance(value, Settings) else "dict"
+            return {tag: [list(self._items(pair, depth)) for pair in pairs]}
         return {"unsupported": type_name(value)}
 
     def _items(self, values: Iterable[Any], depth: int) -> Iterator[Any]:
@@ -265,8 +267,9 @@ class Unpacker:
         if tag in ("list", "tuple") and isinstance(content, list):
             items = [self.unpack(item, depth + 1) for item in content]
             return items if tag == "list" else tuple(items)
-        if tag == "dict" and isinstance(content, list):
-            return self._mapping(content, depth)
+        if tag in ("dict", "settings") and isinstance(content, list):
+            mapping = self._mapping(content, depth)
+            return Settings(mapping) if tag == "settings" else mapping
         if tag in SETS and isinstance(content, list):
             return SETS[tag](self._key(self.unpack(item, depth + 1)) for item in content)
         if tag in BYTES and type(content) is int:

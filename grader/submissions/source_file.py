@@ -50,6 +50,7 @@ class SourceFile:
         is_refused: whether it was this machine that could not read it, not that it makes no sense.
         is_text: whether it could be read as text at all; who cannot read it cannot say what it is.
         encoding: what it was taken for, where it is not UTF-8 and does not say what it is.
+        also: the names of exercises that it defines by other names, each with that one.
     """
 
     key: str
@@ -60,6 +61,7 @@ class SourceFile:
     is_refused: bool = False
     is_text: bool = True
     encoding: str = ""
+    also: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:
@@ -74,12 +76,12 @@ class SourceFile:
     @cached_property
     def defined(self) -> frozenset[str]:
         """The names of functions and classes, at any depth."""
-        return frozenset(DEFINED.findall(self.text))
+        return frozenset((*DEFINED.findall(self.text), *dict(self.also)))
 
     @cached_property
     def outermost(self) -> frozenset[str]:
         """The names of functions and classes that stand in no other one."""
-        return frozenset(OUTERMOST.findall(self.text))
+        return frozenset((*OUTERMOST.findall(self.text), *dict(self.also)))
 
     @cached_property
     def mentioned(self) -> frozenset[str]:
@@ -97,7 +99,7 @@ class SourceFile:
                 line += cell.text.count("\n", before, match.start())
                 before = match.start()
                 found[match[2] or match[3]].append((cell.number, line, match[1] == ""))
-        return found
+        return found | {name: found[other] for name, other in self.also}
 
     def header(self) -> dict[str, object]:
         """This file as it is sent to the servant."""
@@ -106,6 +108,7 @@ class SourceFile:
             "importable": self.importable,
             "display": self.key.rpartition("/")[2],
             "cells": [[cell.number, cell.text] for cell in self.cells],
+            **({"also": dict(self.also)} if self.also else {}),
         }
 
 
@@ -161,7 +164,14 @@ def source_of(course: Course, key: str, data: bytes, size: int) -> SourceFile:
             cells = (Cell(None, content.text),)
     except SubmissionError as error:
         return replace(source, problem=str(error), is_text=not isinstance(error, NoTextError))
-    return replace(source, cells=cells, encoding=content.guessed)
+    found = replace(source, cells=cells, encoding=content.guessed)
+    also = (
+        (name, other)
+        for name, others in course.other_names.exercises
+        for other in [other for other in others if other in found.outermost][-1:]
+        if name not in found.defined | found.mentioned
+    )
+    return replace(found, also=tuple(also))
 
 
 def _script(data: bytes, encodings: Sequence[str]) -> Decoded:

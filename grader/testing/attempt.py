@@ -207,6 +207,7 @@ class Attempt:
         given: Mapping[str, Any] | None = None,
         spare: Mapping[str, torch.Tensor] | None = None,
         on_made: Callable[[Mapping[str, str]], None] | None = None,
+        by_place: bool = False,
         **how: Any,
     ) -> "Instance":
         """An instance of the student's class, and one of the solution's when it is needed.
@@ -219,11 +220,12 @@ class Attempt:
             given: the values of parameters, by name; printed tensors as well.
             spare: values for parameters that need not be there, such as zeros for a bias.
             on_made: judges the `problems` of the instance as soon as it is made.
+            by_place: let layers of other names take the values, by shape and order.
             **how: what `student.call` takes besides.
         """
         values = {name: _plain(value) for name, value in (given or {}).items()}
         parts = (self.student, self.reference, self.judge, self.name)
-        return Instance(*parts, (args, how), values, spare or {}, on_made)
+        return Instance(*parts, (args, how), values, spare or {}, on_made, by_place)
 
 
 @dataclass
@@ -235,12 +237,14 @@ class Instance(Attempt):
         given: the values of its parameters.
         spare: values for parameters that need not be there.
         on_made: judges which values it did not take.
+        by_place: whether layers of other names take values by shape and order.
     """
 
     by: tuple[tuple[Any, ...], Mapping[str, Any]]
     given: Mapping[str, torch.Tensor]
     spare: Mapping[str, torch.Tensor]
     on_made: Callable[[Mapping[str, str]], None] | None
+    by_place: bool = False
     made: Answer | None = field(default=None, init=False)
     outcome: StudentOutcome | None = field(default=None, init=False)
     taken: Loaded = field(default=Loaded({}, ()), init=False)
@@ -287,7 +291,8 @@ class Instance(Attempt):
         self.made = self.student.call(self.name, *args, **how)
         if self.given:
             values = {**self.spare, **self.given}
-            self.taken = self.student.load(self.made.value, values)
+            by_place = self.given if self.by_place else ()
+            self.taken = self.student.load(self.made.value, values, by_place)
         return self.made
 
     @property

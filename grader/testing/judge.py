@@ -59,6 +59,7 @@ class Judge:
         misnamed: names of axes that were more than the expected tensor has, or fewer, and its shape.
         held: the handle's list of an instance's names, as it was last asked for.
         roles: what parameters stand for, by words in their names.
+        renamed: the handle's, by instance: the parameters that took values under other names.
         axes: what the axes of a call's result are called, where its class of checks says so.
         say: puts the course's own words into the language of the run. What is judged is never
             translated: mistakes are recognised by it.
@@ -72,6 +73,7 @@ class Judge:
     say: Say = str
     held: list[str] = field(default_factory=list)
     roles: Roles = field(default_factory=Roles)
+    renamed: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     axes: Sequence[str] = ()
     settle: Callable[[], None] = lambda: None
 
@@ -258,6 +260,7 @@ class Judge:
         names = [str(name) for name in {**(expected or {}), **found}]
         missing = [name for name in names if found.get(name) in (None, "missing")]
         roles = self.roles.stand_ins(missing, [name for name in self.held if name not in names])
+        roles |= {name: own for found in self.renamed.values() for name, own in found.items()}
         own = {name.removesuffix(".weight").removesuffix(".bias") for name in self.held}
         own -= {name.removesuffix(".weight").removesuffix(".bias") for name in names}
         for name in names:

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from grader.core.language import N_, _
+from grader.core.text import clean
 from grader.testing.attempt import Attempt
 from grader.testing.draw import Draw
 
@@ -25,6 +26,9 @@ class KeepsNames:
     def test_the_parameters_keep_their_names(self, attempt: Attempt) -> None:
         """The parameters should keep the names and the order they have in the stub."""
         handles = (attempt.student, attempt.reference)
+        other = attempt.student.called_otherwise
+        sentence = _("Your code calls it {other}").format(other=clean(other, 80))
+        attempt.judge.that(not other, sentence)
         found, right = (", ".join(handle.parameters(attempt.name)) for handle in handles)
         sentence = _(OTHER_NAMES).format(found=found, right=right)
         attempt.judge.that(found == right, sentence)

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from grader.course.settings import NO_OTHER_NAMES, OtherNames
+
 WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 GENERAL = {"proj", "projection"}
@@ -24,9 +26,11 @@ class Roles:
 
     Args:
         words: by role, the words that say it in a parameter's name.
+        other_names: of the arguments of constructors.
     """
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    other_names: OtherNames = NO_OTHER_NAMES
 
     def place(self, name: str) -> Place | None:
         """Where a parameter of this full name belongs, None where the name does not say it."""
@@ -98,6 +102,49 @@ def _is_in_place(
         if part != its and (asked - there, there - asked) != ({part}, {its}):
             return False
     return True
+
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def alike_in_place(missing: Shapes, others: Shapes) -> dict[str, str]:
+    """By the solution's name of a missing parameter, the one that stands in its place.
+
+    That is one of a layer with parameters of the same shapes, in the same numbered part (the first
+    number in a name says which); of several such layers, the first for the first. Numbers at the
+    end of their names say their order, else the order in which they were made.
+
+    Args:
+        missing: the shapes of the solution's parameters, by name.
+        others: those of the parameters that the solution does not have.
+    """
+    is_parted = any(NUMBERED.fullmatch(part) for name in missing for part in name.split("."))
+    wanted, own = (_alike(shapes, is_parted) for shapes in (missing, others))
+    found: dict[str, str] = {}
+    for key, layers in wanted.items():
+        candidates = own.get(key, [])
+        ends = [re.search(r"\d+$", next(iter(layer)).rpartition(".")[0]) for layer in candidates]
+        if all(ends):
+            numbers = [int(end[0]) for end in ends if end]
+            pairs = sorted(zip(numbers, candidates, strict=True), key=lambda pair: pair[0])
+            candidates = [layer for _number, layer in pairs]
+        if len(candidates) >= len(layers):
+            for layer, other in zip(layers, candidates, strict=False):
+                found |= dict(zip(layer, other, strict=True))
+    return found
+
+
+def _alike(shapes: Shapes, is_parted: bool) -> dict[tuple[object, ...], list[list[str]]]:
+    """The parameters of each layer, by its numbered part and their shapes."""
+    layers: dict[str, list[str]] = {}
+    for name in shapes:
+        layers.setdefault(name.rpartition(".")[0], []).append(name)
+    found: dict[tuple[object, ...], list[list[str]]] = {}
+    for layer, names in layers.items():
+        numbers = [part for part in layer.split(".") if NUMBERED.fullmatch(part)]
+        part = numbers[:1] if is_parted else []
+        found.setdefault((*part, *(tuple(shapes[name]) for name in names)), []).append(names)
+    return found
 
 
 def _layers(names: Iterable[str]) -> dict[str, set[str]]:

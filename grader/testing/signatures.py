@@ -1,10 +1,12 @@
 """What constructors take: the solution's and the student's own, and how to call one as the other."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from grader.course.settings import NO_OTHER_NAMES, OtherNames
+from grader.sandbox.plain_data import Settings
 from grader.sandbox.wire import Frame
 from grader.testing.roles import WORDS
 
@@ -97,19 +99,27 @@ def best(definitions: Sequence[Definition], wanted: Parameters) -> int:
 
 
 def arranged(
-    wanted: Parameters, own: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]
+    wanted: Parameters,
+    own: Parameters,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    names: OtherNames = NO_OTHER_NAMES,
+    text: str = "",
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """A call as the solution takes it, as a constructor with other parameters takes it.
 
-    A value goes to the parameter of its name, then to the one whose name has a part of it
-    (`context_size` for `context_length`); what is left goes to what is left in the same place, or to
-    the only one that is left. A parameter without a default that the solution gives one gets that.
+    A value goes to the parameter of its name, or of another name for it, then to the one whose name
+    has a part of it (`context_size` for `context_length`); what is left goes to what is left in the
+    same place, or to the only one that is left. A parameter without a default that the solution
+    gives one gets that.
 
     Args:
         wanted: the solution's parameters.
         own: the student's.
         args: in the order of `wanted`.
         kwargs: by the names of `wanted`.
+        names: what arguments are called besides.
+        text: of the student's file: what it does not mention is left out of settings.
 
     Returns:
         The arguments as they are where the two do not differ, or cannot be brought together.
@@ -119,23 +129,54 @@ def arranged(
         return as_written
     values = {p.name: value for p, value in zip(wanted, args, strict=False)} | dict(kwargs)
     own_names = [p.name for p in own]
-    places = _places(wanted, own)
+    places = _by_name(wanted, own_names, names)
+    rest = [name for name in own_names if name not in places.values()]
+    defaults = {p.name: p.default[0] for p in wanted if p.default}
+    settings = _only(one for one in rest if one in names.of("settings"))
+    unasked = {one: v for name, v in names.unasked for one in names.of(name) if one in rest}
+    if settings:
+        known = dict(names.unasked) | defaults | values
+        held = {one: v for name, v in known.items() for one in names.of(name) if one in text}
+        unasked[settings] = Settings(held)
+        values = {name: value for name, value in values.items() if name in places}
+    else:
+        places = _places(wanted, tuple(p for p in own if p.name not in unasked), places)
     if not values.keys() <= places.keys():
         return as_written
     given = {places[name]: value for name, value in values.items()}
-    for parameter in wanted:
-        place = places.get(parameter.name)
-        has_none = any(p.name == place and not p.default for p in own)
-        if has_none and place not in given and parameter.default:
-            given[str(place)] = parameter.default[0]
-    return (), {name: given[name] for name in own_names if name in given}
+    given |= {settings: unasked[settings]} if settings else {}
+    extra = unasked | {places[name]: v for name, v in defaults.items() if name in places}
+    needed = {p.name: extra[p.name] for p in own if not p.default and p.name in extra}
+    given = needed | given
+    return (), {p.name: given[p.name] for p in own if p.name in given}
 
 
-def _places(wanted: Parameters, own: Parameters) -> dict[str, str]:
-    """By the name of the solution's parameter, the student's that takes its value."""
+def _only(names: Iterable[str]) -> str:
+    """The only one of several names; "" where there is another number of them."""
+    found = list(names)
+    return found[0] if len(found) == 1 else ""
+
+
+def _by_name(wanted: Parameters, own_names: Sequence[str], names: OtherNames) -> dict[str, str]:
+    """By the name of the solution's parameter, the student's of that name, or of another for it."""
+    places = {p.name: p.name for p in wanted if p.name in own_names}
+    for name in [p.name for p in wanted if p.name not in places]:
+        rest = [one for one in own_names if one not in places.values()]
+        if other := _only(one for one in rest if one in names.of(name)):
+            places[name] = other
+    return places
+
+
+def _places(wanted: Parameters, own: Parameters, places: Mapping[str, str]) -> dict[str, str]:
+    """By the name of the solution's parameter, the student's that takes its value.
+
+    Args:
+        wanted: the solution's parameters.
+        own: the student's.
+        places: those that are known by name.
+    """
     names, own_names = ([p.name for p in side] for side in (wanted, own))
-    places = {name: name for name in names if name in own_names}
-    places |= _by_part(names, own_names, places)
+    places = {**places, **_by_part(names, own_names, places)}
     rest = [p for p in own if p.name not in places.values()]
     left = [p.name for p in wanted if p.name not in places and not p.default]
     if len(left) == len(rest) == 1 and not rest[0].default:

@@ -5,7 +5,7 @@ raises a `StudentOutcome`, which is no `Exception`, so that no check swallows it
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -35,7 +35,7 @@ from grader.testing.replies import (
     read_state,
     read_values,
 )
-from grader.testing.roles import Roles
+from grader.testing.roles import Roles, alike_in_place
 from grader.testing.signatures import arranged
 
 T = TypeVar("T")
@@ -60,7 +60,8 @@ class Call:
         given: to the instance that was made, afterwards: parameters by their full names.
         differentiates: whether gradients were asked for.
         method: of the instance that was run; "" for its `forward`, or the instance itself.
-        is_unlike: whether a class was called just so, though its constructor is written otherwise.
+        is_unlike: whether a class was called just so, though its constructor is written otherwise, or
+            takes fewer arguments.
         training: the mode that an instance was put into.
     """
 
@@ -204,6 +205,7 @@ class StudentHandle:
         meter: bool = False,
         exact: bool = False,
         method: str = "",
+        first: bool = False,
         **kwargs: Any,
     ) -> Answer:
         """Call a function, make an instance of a class, or run an instance's `forward` or a method.
@@ -225,6 +227,7 @@ class StudentHandle:
             exact: gives a class its arguments just so, however its constructor is written.
             method: of an instance, the method to call, such as "push" or "__len__". What it returns
                 and is no data, an iterator or another instance, stays and can be called in its turn.
+            first: of a tuple or list that comes back, takes the first part alone.
             **kwargs: as `args`.
 
         Raises:
@@ -241,6 +244,7 @@ class StudentHandle:
             meter=meter,
             exact=exact,
             method=method,
+            first=first,
             **kwargs,
         )
         self.calls.append(call)
@@ -281,6 +285,7 @@ class StudentHandle:
         meter: bool = False,
         exact: bool = False,
         method: str = "",
+        first: bool = False,
         **kwargs: Any,
     ) -> tuple[Call, Frame]:
         """What `call` sends for the same arguments, and what it notes of that."""
@@ -291,14 +296,14 @@ class StudentHandle:
         instance = None if isinstance(target, str) else self._instance(target)
         name, number = (instance.type_name, instance.number) if instance else (str(target), 0)
         source = self._source()
-        own, which = (args, kwargs), {"instance": number}
+        own, lacks, which = (args, kwargs), False, {"instance": number}
         if isinstance(target, str):
-            own, which = self._arranged(target, args, kwargs), self._named(target)
-        unlike, asked = exact and own != (args, kwargs), cotangent is not None
+            (own, lacks), which = self._arranged(target, args, kwargs), self._named(target)
+        unlike, asked = lacks or (exact and own != (args, kwargs)), cotangent is not None
         args, kwargs = (args, kwargs) if exact else own
         call = Call(name, args, kwargs, bool(number), seed, instance=number, method=method)
         call = replace(call, is_unlike=unlike, differentiates=asked, training=training)
-        flags = {"operations": operations, "meter": meter, "method": method}
+        flags = {"operations": operations, "meter": meter, "method": method, "first": first}
         flags["chance"] = self.submission.notes_chance
         packer = Packer()
         header = {
@@ -362,11 +367,22 @@ class StudentHandle:
         source = self._source()
         return Frame({"verb": "state", "source": source, "instance": number, "values": values})
 
-    def load(self, instance: RemoteObject, values: Mapping[str, torch.Tensor]) -> Loaded:
+    def load(
+        self,
+        instance: RemoteObject,
+        values: Mapping[str, torch.Tensor],
+        by_place: Collection[str] = (),
+    ) -> Loaded:
         """Give an instance's parameters values and dtype, by name or a unique suffix of one.
 
         What has another name takes them as well, where its name or that it is left says what it
         is: `Wq` for `W_query`.
+
+        Args:
+            instance: the instance.
+            values: by name.
+            by_place: of these names, those whose value a layer of another name may take as well that
+                has the same shapes, and comes in the same order.
 
         Raises:
             StudentOutcome: when the request fails; a value that does not fit is only reported.
@@ -375,7 +391,15 @@ class StudentHandle:
         loaded = self._load(number, values)
         self.held[:] = loaded.not_given
         missing = [name for name, what in loaded.problems.items() if what == "missing"]
-        if others := self.roles.stand_ins(missing, loaded.not_given):
+        others = self.roles.stand_ins(missing, loaded.not_given)
+        wanted = {one: values[one].shape for one in by_place if one in {*missing} - others.keys()}
+        if wanted and loaded.not_given:
+            own = self.state(instance, values=False).parameters
+            taken = {loaded.names.get(one) for one in by_place} | {*others.values()}
+            left = [one for one in own if one not in taken]
+            others |= alike_in_place(wanted, {one: own[one].shape for one in left})
+            self.held[:] = loaded.not_given
+        if others:
             again = self._load(number, {others[name]: values[name] for name in others})
             loaded = self._renamed(number, loaded, others, again)
         # A bias of zeros changes nothing where it is missing.
@@ -517,14 +541,26 @@ class StudentHandle:
 
     def _arranged(
         self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """A call of a class as the student's constructor takes it."""
+    ) -> tuple[tuple[tuple[Any, ...], dict[str, Any]], bool]:
+        """A call of a class as the student's constructor takes it, and whether that takes too little."""
         wanted = self.submission.declared.get(self.exercise.id, {}).get(name)
         place = -1
         if self.located is not None and name == self.exercise.name:
             place = self.located.chosen
         own = self.located.parameters(name, place) if self.located is not None else None
-        return arranged(wanted, own, args, kwargs) if wanted and own else (args, kwargs)
+        if self.located is None or not wanted or not own:
+            return (args, kwargs), False
+        text = self.submission.submission.sources[self.located.key].text
+        found = arranged(wanted, own, args, kwargs, self.roles.other_names, text)
+        return found, len(found[0]) + len(found[1]) > len(own)
+
+    @property
+    def called_otherwise(self) -> str:
+        """What the student's file calls the exercise, where that is another name."""
+        if self.located is None:
+            return ""
+        also = dict(self.submission.submission.sources[self.located.key].also)
+        return also.get(self.exercise.name, "")
 
     def _ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
         frame = self.submission.ask(header, payload)

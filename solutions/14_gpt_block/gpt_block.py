@@ -14,10 +14,11 @@
 # would be 163,009,536: nearly a third more, for something the model has already.
 #
 # Last, you bring numbers into your model which were stored for another: GPT-2's files keep queries,
-# keys and values in one matrix, and the matrices of all layers on their side, transposed. Of the four
-# in a block one is square. Nothing complains when it stays as it is, and the model writes nonsense.
+# keys and values in one matrix, and the matrices of all layers on their side, transposed. One of the four
+# in a block is square: nothing complains when it stays as it is, and the model writes nonsense.
 #
-# The parts have the names that they have in GPT-2. Nothing is dropped in this assignment: all layers
+# The parts have the names that they have in GPT-2. Elsewhere they have others; here those cost a little.
+# Nothing is dropped in this assignment: all layers
 # compute as in eval mode. Check your work with `grader check 14`, or in the notebook with the cell
 # below each exercise.
 #
@@ -363,13 +364,59 @@ if __name__ == "__main__":
 # ## Step 6: numbers from elsewhere
 #
 # A file of GPT-2 has a tensor for each name, as the `state_dict` of your model has: a state, in short.
-# Most names and shapes are those of your model. Two things are not:
+# To see yours, print the names and shapes of a small model. Most are those of GPT-2. Two things are not,
+# and here is the first.
 #
-# - `attn.c_attn` has queries, keys and values side by side, in this order: a weight of shape
-#   `(features, 3 * features)` and a bias of `3 * features`. In your model they are three layers.
-# - Matrices of layers lie on their side: `(inputs, outputs)`, while `nn.Linear` keeps
-#   `(outputs, inputs)`. This holds for `c_attn`, `c_fc` and both `c_proj`; the one in `attn` is
-#   square. `wte` and `wpe` are no layers and stay as they are.
+# Matrices of layers lie on their side, transposed: `(inputs, outputs)`, while `nn.Linear` keeps
+# `(outputs, inputs)`. This holds for the weights of `c_attn`, `c_fc` and both `c_proj`; the one in
+# `attn` is square. `wte` and `wpe` are no layers and stay as they are, and so do norms and all biases.
+
+
+# %% exercise="turn_layers"
+def turn_layers(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a state in GPT-2's format, with the matrices of layers turned.
+
+    These are the weights of `c_attn`, `c_fc` and `c_proj`. All names stay. The state and its tensors
+    stay as they are.
+
+    Args:
+        state: by name, of any number of blocks.
+
+    Returns:
+        A dictionary with the same names.
+
+    Example:
+        >>> weight = torch.tensor([[1, 2, 3], [4, 5, 6]])
+        >>> turn_layers({"h.0.mlp.c_fc.weight": weight})["h.0.mlp.c_fc.weight"]
+        tensor([[1, 4],
+                [2, 5],
+                [3, 6]])
+    """
+    # TODO: go through names and tensors; turn the weights of layers, and keep all else.
+    ### BEGIN SOLUTION
+    found = {}
+    for name, tensor in state.items():
+        is_matrix = name.endswith(("c_attn.weight", "c_fc.weight", "c_proj.weight"))
+        found[name] = tensor.T if is_matrix else tensor
+    return found
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Step 7: one layer becomes three
+#
+# The second thing: `attn.c_attn` has queries, keys and values in one layer, in this order. In your model
+# they are three layers. Once the matrix is turned, its first rows make the queries, as many as there are
+# features, the next as many the keys, and the last the values. Its bias lies in the same order.
+#
+# What becomes of the names is written for you: `own_name("h.0.attn.c_attn.bias", "W_key")` is
+# `"h.0.attn.W_key.bias"`, and `own_name("h.0.attn.c_proj.bias")` is `"h.0.attn.out_proj.bias"`.
+
+
+# %%
+def own_name(name: str, layer: str = "") -> str:
+    """The name in your model of a tensor of GPT-2's; of a piece of `c_attn` with its layer."""
+    return name.replace("c_attn", layer).replace("attn.c_proj", "attn.out_proj")
 
 
 # %% exercise="from_gpt2"
@@ -394,19 +441,15 @@ def from_gpt2(state: dict[str, Tensor]) -> dict[str, Tensor]:
         tensor([[ 3,  9],
                 [ 4, 10]])
     """
-    # TODO: for each name: transpose the matrices of layers, cut c_attn in three, rename.
+    # TODO: turn the layers; cut the tensors of `c_attn` in three; name all by `own_name`.
     ### BEGIN SOLUTION
     found = {}
-    for name, tensor in state.items():
-        part, _, kind = name.rpartition(".")
-        is_layer = part.endswith(("c_attn", "c_fc", "c_proj"))
-        kept = tensor.T if is_layer and kind == "weight" else tensor
-        if part.endswith("attn.c_attn"):
-            start = part.removesuffix("c_attn")
-            for layer, piece in zip(("W_query", "W_key", "W_value"), kept.chunk(3), strict=True):
-                found[f"{start}{layer}.{kind}"] = piece
-        else:
-            found[f"{part.replace('attn.c_proj', 'attn.out_proj')}.{kind}"] = kept
+    for name, tensor in turn_layers(state).items():
+        if ".c_attn." not in name:
+            found[own_name(name)] = tensor
+            continue
+        for layer, piece in zip(("W_query", "W_key", "W_value"), tensor.chunk(3), strict=True):
+            found[own_name(name, layer)] = piece
     return found
     ### END SOLUTION
 

@@ -235,7 +235,8 @@ def test_a_block_without_its_attention_has_everything_else(graded, solution):
         "LayerNorm": 3,
         "gelu": 2,
         "FeedForward": 2,
-        "from_gpt2": 4,
+        "turn_layers": 2,
+        "from_gpt2": 2,
         "TransformerBlock": 0,
         "GPT": 0,
     }

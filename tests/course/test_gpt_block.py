@@ -99,8 +99,8 @@ def test_a_state_of_gpt2_gives_its_scores(own: SimpleNamespace) -> None:
         ("GPT", "@ self.wte.weight.T", "@ self.wte.weight[1:].T", "GPT(11, 7, 12, 3, 2)", "Block("),
         (
             "from_gpt2",
-            "chunk(3), strict=True",
-            "chunk(3, -1)",
+            "tensor.chunk(3), strict=True",
+            "tensor.chunk(3, -1)",
             "W_value.weight' is missing",
             "entries",
         ),

@@ -375,6 +375,12 @@ def sixteenth() -> dict[str, float]:
     return {"17.18": every, "4.29": grouped, "4,096": features, "32,768": tokens}
 
 
+def seventeenth() -> dict[str, float]:
+    """How many characters the text has, and with which deviation weights begin."""
+    own = solution(17)
+    return {"6,944": len(own.TEXT), "0.02": own.initial_std("wte.weight", 2)}
+
+
 FIGURES = (
     *(first, second, third, fourth, fifth, sixth),
     *(seventh, eighth, ninth, tenth, eleventh, twelfth, thirteenth),
@@ -384,6 +390,7 @@ COMPUTED = {
     14: fourteenth,
     15: fifteenth,
     16: sixteenth,
+    17: seventeenth,
 }
 
 

@@ -141,4 +141,5 @@ def test_no_view_is_of_the_wrong_words(views: Views) -> None:
         "GPT2MultiHeadAttention",
         "head_weights",
         "gelu",
+        "next_token",
     ]

@@ -7,8 +7,10 @@ from functools import partial
 import torch
 
 from grader.testing import N_
+from grader.testing.attempt import Called
 
 from ..helpers import (
+    FOUND_PARAMETERS,
     LAYERS,
     OF_09,
     OF_HERE,
@@ -70,6 +72,31 @@ def gpt_parameters(draw, sizes=GPT_SIZES, qkv_bias=False):
     return found | prefixed("ln_f", norm_parameters(draw, features))
 
 
+HEADS = ("out_head", "lm_head", "head", "output_layer", "fc_out", "unembed")
+"""What a head with a matrix of its own is called."""
+KINDS = ("weight", "bias")
+FUSED = ("c_attn", "qkv", "W_qkv", "to_qkv")
+"""What a layer is called that makes queries, keys and values at once, in this order."""
+
+
+def surplus(values):
+    """What need not be there: biases of zeros, a head of its own, queries, keys and values at once."""
+    found = surplus_biases(values)
+    if "wte.weight" in values:
+        found |= {f"{name}.weight": values["wte.weight"] for name in HEADS}
+        found["lm_head.bias"] = torch.zeros(len(values["wte.weight"]))
+        found["pos_emb"] = values["wpe.weight"][None]
+    for name in [name for name in values if name.endswith("W_query.weight")]:
+        start = name.removesuffix("W_query.weight")
+        weights = [values[f"{start}{layer}.weight"] for layer in LAYERS]
+        # Those of which there is none are zero.
+        biases = [{**found, **values}.get(f"{start}{layer}.bias") for layer in LAYERS]
+        for fused in FUSED:
+            found[f"{start}{fused}.weight"] = torch.cat(weights)
+            found[f"{start}{fused}.bias"] = torch.cat(biases)
+    return found
+
+
 def surplus_biases(values):
     """Biases that change nothing, for queries, keys and values that have some unasked."""
     starts = [name.removesuffix("out_proj.bias") for name in values if name.endswith("proj.bias")]
@@ -84,7 +111,7 @@ def surplus_biases(values):
 
 def given(attempt, values, *sizes, **how):
     """An instance of these sizes with these parameters."""
-    return attempt.instance(*sizes, given=values, spare=surplus_biases(values), **how)
+    return attempt.instance(*sizes, given=values, spare=surplus(values), by_place=True, **how)
 
 
 @dataclass(frozen=True)
@@ -146,7 +173,12 @@ def judge_parts(attempt, parts, x, right):
         x: what each part is tried with.
         right: what right ones give.
     """
+    settings = attempt.student.roles.other_names.of("settings")
     for part, value in zip(parts, right, strict=True):
+        if part.sizes and attempt.student.uses(part.name):
+            own = attempt.beside(part.name).student.parameters(part.name)
+            if {*own} & {*settings}:  # no right one can stand in its place
+                continue
         is_right = partial(part.is_right, attempt, x, value)
         judge_own(attempt, f"`{part.name}`", is_right, part.sentences)
 
@@ -154,11 +186,17 @@ def judge_parts(attempt, parts, x, right):
 def judge_names(attempt, made, values):
     """Judge the names of an instance's parameters; what is inside its attention is judged by 09.
 
+    A head with a matrix of its own is judged elsewhere.
+
     Args:
         attempt: what is judged.
-        made: the instance.
+        made: the instance, with values.
         values: its parameters as the docstring has them.
     """
+    names = [name for name in values if is_of_its_own(name)]
+    report = {name: made.loaded.by_name[name] for name in names}
+    if any(name in names for name in made.loaded.renamed):
+        attempt.judge(report, dict.fromkeys(names, "loaded"), what=FOUND_PARAMETERS)
     state = made.state
     again = {
         name
@@ -167,11 +205,45 @@ def judge_names(attempt, made, values):
         if name not in values and values.keys() & set(names)
     }
     found, expected = (
-        {name: list(tensor.shape) for name, tensor in tensors.items() if ".attn." not in f".{name}"}
+        {name: list(tensor.shape) for name, tensor in tensors.items() if is_of_its_own(name)}
         for tensors in (state.parameters, values)
     )
-    found = {name: shape for name, shape in found.items() if name not in again}
+    # A model may keep its parts in one of its own.
+    plain = {full: name for name, full in made.loaded.names.items() if name in names}
+    found = {plain.get(name, name): shape for name, shape in found.items() if name not in again}
     attempt.judge(found, expected, what="the parameters and their shapes")
+
+
+def is_of_its_own(name):
+    """Whether a parameter is neither of the attention nor of a head with a matrix of its own."""
+    return ".attn." not in f".{name}" and name.partition(".")[0] not in HEADS
+
+
+def not_taken(made):
+    """Which values an instance did not take; a layer may make queries, keys and values at once."""
+    taken = [name for name, what in made.loaded.report.items() if what == "loaded"]
+    starts = [n.rpartition(f"{f}.")[0] for n in taken for f in FUSED if f"{f}.weight" in n]
+    ways = {f"{start}{layer}.{kind}" for start in starts for layer in LAYERS for kind in KINDS}
+    return {name: what for name, what in made.problems.items() if name not in ways}
+
+
+class BesideTargets(Called):
+    """A call of a model that gives the scores of all tokens only where targets are handed over."""
+
+    def __init__(self, model, texts, how):
+        super().__init__(model, (texts,), {"training": False, "first": True})
+        self.how = how
+        self.answer = model.asked(texts, texts, **how)
+
+
+def scored(model, texts, **how):
+    """The scores of a model, also of one that gives a loss beside them."""
+    how = {"training": False, "first": True, **how}
+    called = model(texts, **{name: what for name, what in how.items() if name != "cotangent"})
+    value = called.value
+    if isinstance(value, torch.Tensor) and value.dim() == 3 and value.shape[1] < texts.shape[1]:
+        return BesideTargets(model, texts, how)
+    return model(texts, **how) if "cotangent" in how else called
 
 
 def has_as_many_numbers(attempt):

@@ -9,7 +9,7 @@ import pytest
 
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Assignment, Exercise, LateRule, Limits, load_course
-from grader.course.settings import LedgerSettings
+from grader.course.settings import LedgerSettings, OtherNames
 
 SMALLEST = """
 [course]
@@ -214,7 +214,7 @@ cross = "two"
     assert sorted(problems(text)) == sorted(
         [
             "course.toml: colour: unknown key; did you mean 'course'? "
-            "allowed: assignments, course, late, ledger, limits, roles",
+            "allowed: also, arguments, assignments, course, late, ledger, limits, roles, unasked",
             "course.toml: course.title: missing; a text that is not empty is needed",
             "course.toml: course.titel: unknown key; did you mean 'title'? "
             "allowed: about, agents_file, encodings, guide, language, languages, notes, optional, points, prefer, title",
@@ -494,6 +494,20 @@ def test_a_course_says_what_it_is_and_what_parameters_stand_for(read):
     assert (course.about, course.notes, course.guide) == ("Small steps.", ("A b.",), "map.md")
     assert course.languages == ("de", "pt_BR")
     assert course.roles == (("gate", ("g", "gate")),)
+
+
+def test_a_course_says_what_others_call_things(read, problems):
+    """Exercises, what constructors take, and what these may take besides."""
+    assert read(SMALLEST).other_names == OtherNames()
+    text = "\n[also]\nNet = ['MLP']\n[arguments]\nsize = ['dim']\n[unasked]\ndropout = 0.0\n"
+    names = read(SMALLEST + text).other_names
+    expected = (("Net", ("MLP",)),), (("size", ("dim",)),), (("dropout", 0.0),)
+    assert names == OtherNames(*expected)
+    assert (names.of("size"), names.of("depth")) == (("size", "dim"), ("depth",))
+    assert problems(f"{SMALLEST}\n[also]\nNet = ['a b']\n[unasked]\ndropout = 'no'\n") == [
+        "course.toml: also.Net[1]: found 'a b'; a text like 'Name' is needed",
+        "course.toml: unasked.dropout: found 'no'; a number, true or false is needed",
+    ]
 
 
 def test_a_guide_that_is_not_there_is_told_when_it_is_read(read, tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.testing.roles import Roles
+from grader.testing.roles import Roles, alike_in_place
 
 ROLES = Roles(
     {
@@ -70,3 +70,40 @@ def test_without_roles_only_what_is_left_stands_for_another() -> None:
     """A course that says none has its parameters by name."""
     assert Roles().stand_ins(["W_query"], ["Wq", "Wk"]) == {}
     assert Roles().stand_ins(["W_query"], ["Wq"]) == {"W_query": "Wq"}
+
+
+@pytest.mark.parametrize(
+    ("missing", "others", "expected"),
+    [
+        (
+            {"weight": (4,), "bias": (4,)},
+            {"scale": (4,), "shift": (4,)},
+            {"weight": "scale", "bias": "shift"},
+        ),
+        (
+            {"up.weight": (8, 2), "down.weight": (2, 8)},
+            {"net.2.weight": (2, 8), "net.0.weight": (8, 2)},
+            {"up.weight": "net.0.weight", "down.weight": "net.2.weight"},
+        ),
+        (
+            {"h.0.a.weight": (4,), "h.1.a.weight": (4,)},
+            {"blocks.1.n.scale": (4,), "blocks.0.n.scale": (4,)},
+            {"h.0.a.weight": "blocks.0.n.scale", "h.1.a.weight": "blocks.1.n.scale"},
+        ),
+        (
+            {"first.weight": (4,), "second.weight": (4,)},
+            {"norm2.weight": (4,), "norm1.weight": (4,)},
+            {"first.weight": "norm1.weight", "second.weight": "norm2.weight"},
+        ),
+        ({"first.weight": (4,), "second.weight": (4,)}, {"norm.weight": (4,)}, {}),
+        ({"first.weight": (4, 2)}, {"norm.weight": (2, 4)}, {}),
+    ],
+    ids=["parameters", "shapes", "numbered parts", "numbers at the end", "too few", "turned"],
+)
+def test_a_layer_may_stand_in_anothers_place(
+    missing: dict[str, tuple[int, ...]],
+    others: dict[str, tuple[int, ...]],
+    expected: dict[str, str],
+) -> None:
+    """By the shapes of its parameters, and by order."""
+    assert alike_in_place(missing, others) == expected

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox.wire import Frame
+from grader.course.settings import OtherNames
+from grader.sandbox.plain_data import Settings
+from grader.sandbox.wire import Frame, Packer, Unpacker
 from grader.testing.signatures import (
     Definition,
     Parameter,
@@ -144,3 +146,40 @@ def test_what_is_reported_of_classes_is_read_or_dropped(content: Any, expected: 
 def test_what_is_no_report_of_classes_has_none(content: Any) -> None:
     """It is as if the file had no classes."""
     assert read_classes(Frame({"classes": content})) == {}
+
+
+NAMES = OtherNames(
+    arguments=(("size", ("dim", "width")), ("depth", ("n_layer",)), ("settings", ("cfg",))),
+    unasked=(("dropout", 0.0),),
+)
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ((Parameter("n_layer"), Parameter("dim")), {"n_layer": 3, "dim": 8}),
+        ((Parameter("dim"), Parameter("dropout"), Parameter("n_layer")), None),
+        ((Parameter("cfg"),), {"cfg": Settings(dim=8, n_layer=3, dropout=0.0)}),
+        (
+            (Parameter("dim"), Parameter("cfg")),
+            {"dim": 8, "cfg": Settings(dim=8, n_layer=3, dropout=0.0)},
+        ),
+    ],
+    ids=["other order", "one unasked", "all in one", "one beside"],
+)
+def test_arguments_go_by_their_other_names(
+    own: tuple[Parameter, ...], expected: dict[str, Any] | None
+) -> None:
+    """Also as settings, of what the file mentions; what nobody asked for changes nothing."""
+    wanted = (Parameter("size"), Parameter("depth"))
+    found = arranged(wanted, own, (8, 3), {}, NAMES, "dim n_layer dropout")
+    assert found == ((), expected or {"dim": 8, "dropout": 0.0, "n_layer": 3})
+
+
+def test_settings_are_keys_and_attributes() -> None:
+    """What is not there is missing as an attribute is."""
+    settings = Settings(dim=8)
+    assert (settings["dim"], settings.dim, hasattr(settings, "width")) == (8, 8, False)
+    frame = Packer()
+    assert Unpacker(b"").unpack(frame.pack(settings)) == settings
+    assert type(Unpacker(b"").unpack(frame.pack(settings))) is Settings

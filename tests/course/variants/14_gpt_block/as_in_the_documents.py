@@ -75,6 +75,14 @@ class GPT(nn.Module):
         return self.head(self.ln_f(x))
 
 
+def turn_layers(state):
+    turned = dict(state)
+    for name in state:
+        if any(name.endswith(f"{layer}.weight") for layer in ["c_attn", "c_fc", "c_proj"]):
+            turned[name] = torch.transpose(state[name], 0, 1)
+    return turned
+
+
 def from_gpt2(state):
     new = {}
     for name, tensor in state.items():

@@ -72,6 +72,13 @@ class GPT(nn.Module):
         return torch.einsum("btf,vf->btv", self.ln_f(x), self.wte.weight)
 
 
+def turn_layers(state):
+    return {
+        name: torch.einsum("io->oi", tensor) if ".c_" in name and tensor.dim() == 2 else tensor
+        for name, tensor in state.items()
+    }
+
+
 def from_gpt2(state):
     found = OrderedDict()
     for name, tensor in state.items():

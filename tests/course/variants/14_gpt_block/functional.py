@@ -65,6 +65,15 @@ class GPT(nn.Module):
         return F.linear(self.ln_f(x), self.wte.weight)
 
 
+def turn_layers(state):
+    def turned(item):
+        name, tensor = item
+        _, _, last = name.rpartition(".c_")
+        return (name, tensor.t() if "weight" in last and last != name else tensor)
+
+    return dict(map(turned, state.items()))
+
+
 def from_gpt2(state):
     found = {name: state[name] for name in state if not name.startswith("h.")}
     numbers = {int(name.split(".")[1]) for name in state if name.startswith("h.")}

@@ -89,6 +89,11 @@ class GPT(nn.Module):
         return torch.einsum("btf,vf->btv", self.ln_f(x), self.wte.weight)
 
 
+def turn_layers(state):
+    names = [name for name in state if ".c_" in name and name.endswith("weight")]
+    return {**state, **{name: state[name].mT for name in names}}
+
+
 def from_gpt2(state):
     new = {}
     for name, tensor in state.items():

@@ -76,6 +76,14 @@ class GPT(nn.Module):
         return F.linear(self.ln_f(x), self.wte.weight)
 
 
+def turn_layers(state):
+    found = {}
+    for name, tensor in state.items():
+        *_, layer, kind = ("", *name.split("."))
+        found[name] = tensor.permute(1, 0) if layer.startswith("c_") and kind == "weight" else tensor
+    return found
+
+
 def from_gpt2(state):
     found = {name: state[name] for name in state if not name.startswith("h.")}
     numbers = {int(name.split(".")[1]) for name in state if name.startswith("h.")}

@@ -61,6 +61,14 @@ class GPT(nn.Module):
         return self.lm_head(self.ln_f(x))
 
 
+def turn_layers(state):
+    found = {name: tensor.clone() for name, tensor in state.items()}
+    for name, tensor in found.items():
+        if name.split(".")[-2] in ("c_attn", "c_fc", "c_proj"):
+            found[name] = tensor.swapaxes(0, -1)
+    return found
+
+
 def from_gpt2(state):
     new = {}
     for name, tensor in state.items():

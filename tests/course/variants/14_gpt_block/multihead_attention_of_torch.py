@@ -83,6 +83,16 @@ class GPT(nn.Module):
         return self.head(self.ln_f(x))
 
 
+def turn_layers(state):
+    found = {}
+    for name in state:
+        if "c_attn.weight" in name or "c_fc.weight" in name or "c_proj.weight" in name:
+            found[name] = state[name].transpose(-1, -2).contiguous()
+        else:
+            found[name] = state[name]
+    return found
+
+
 def from_gpt2(state):
     found = {name: state[name] for name in state if not name.startswith("h.")}
     numbers = {int(name.split(".")[1]) for name in state if name.startswith("h.")}

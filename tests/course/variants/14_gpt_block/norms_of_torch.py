@@ -66,6 +66,15 @@ class GPT(nn.Module):
         return torch.einsum("btf,vf->btv", self.ln_f(x), self.wte.weight)
 
 
+def turn_layers(state):
+    keys = list(state.keys())
+    values = [
+        torch.stack(list(state[key].unbind(1))) if ".c_" in key and "weight" in key else state[key]
+        for key in keys
+    ]
+    return dict(zip(keys, values))
+
+
 def from_gpt2(state):
     new = {}
     for name, tensor in state.items():

@@ -77,6 +77,11 @@ class GPT(nn.Module):
         return self.head(self.ln_f(x))
 
 
+def turn_layers(state):
+    stays = ("wte", "wpe", "ln_", "bias")
+    return {k: v if any(part in k for part in stays) else v.T for k, v in state.items()}
+
+
 def from_gpt2(state):
     found = OrderedDict()
     for name, tensor in state.items():

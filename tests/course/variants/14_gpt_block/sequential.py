@@ -64,6 +64,13 @@ class GPT(nn.Module):
         return self.lm_head(self.ln_f(x))
 
 
+def turn_layers(state):
+    found = OrderedDict()
+    for name, tensor in state.items():
+        found[name] = tensor.movedim(0, 1) if re.search(r"\.c_\w+\.weight$", name) else tensor
+    return found
+
+
 def from_gpt2(state):
     found = OrderedDict()
     for name, tensor in state.items():

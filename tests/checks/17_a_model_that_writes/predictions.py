@@ -1,0 +1,39 @@
+"""What students predict in this assignment, and how their code answers."""
+
+import torch
+
+from grader.testing import N_, prediction
+
+
+@prediction(
+    "next_token",
+    N_(
+        "Three tokens have the logits 0, 1 and 2, and the number is 0.5. Which one is drawn at a "
+        "temperature of 100?"
+    ),
+    choices=[N_("the first"), N_("the second"), N_("the third")],
+    right=2,
+    why=N_(
+        "At so high a temperature all three are nearly as likely, and 0.5 lies in the middle of the "
+        "line. At 1 the third would be drawn: it is about twice as likely as both others together."
+    ),
+)
+def hot(student):
+    """What is drawn at both temperatures."""
+    logits = torch.tensor([0.0, 1.0, 2.0])
+    one, hundred = (student.call("next_token", logits, t, 3, 0.5).value for t in (1.0, 100.0))
+    return hundred + 1, f"{one} → {hundred}"
+
+
+@prediction(
+    "initial_std",
+    N_("A model has four times as many blocks. What becomes of the deviation for `out_proj`?"),
+    choices=[N_("a quarter"), N_("a half"), N_("it stays as large")],
+    right=2,
+    why=N_("Four times as many summands are twice as large together, not four times."),
+)
+def deeper(student):
+    """The deviation for 2 and for 8 blocks."""
+    name = "h.0.attn.out_proj.weight"
+    two, eight = (student.call("initial_std", name, n).value for n in (2, 8))
+    return {0.25: 1, 0.5: 2, 1.0: 3}[round(eight / two, 3)], f"{two:g} → {eight:g}"

@@ -1,0 +1,213 @@
+"""What students see of assignment 17: figures worked out by hand, and texts of a given model."""
+
+import math
+
+import pytest
+import torch
+
+from grader.testing import N_
+from grader.testing.mixins import KeepsNames
+
+from .helpers import (
+    TOKEN,
+    VOCAB_SIZE,
+    Losses,
+    Writes,
+    called_with_next_token,
+    model,
+    numbers,
+    texts,
+)
+
+
+class OfNames:
+    """What deviations should be."""
+
+    def judge_std(self, attempt, name, num_layers, right):
+        """Judge one of them; it is rounded at 1e-9."""
+        found = attempt(name, num_layers).value
+        attempt.judge(found, right, what=N_("the standard deviation"), atol=1e-7)
+
+
+@pytest.mark.exercise("initial_std")
+class TestInitialStd(KeepsNames, OfNames):
+    @pytest.mark.gate
+    @pytest.mark.conduct
+    def test_it_is_a_number(self, attempt, judge):
+        """It should be a number."""
+        value = attempt("h.0.attn.W_query.weight", 2).value
+        judge.that(isinstance(value, int | float), N_("It is no number"), about=value)
+
+    def test_weights_begin_at_002(self, attempt):
+        """Weights of embeddings and layers should have 0.02, whatever the number of blocks."""
+        for name in (
+            "wte.weight",
+            "gpt.wpe.weight",
+            "h.3.attn.W_key.weight",
+            "h.0.mlp.c_fc.weight",
+        ):
+            self.judge_std(attempt, name, 5, 0.02)
+
+    def test_biases_begin_at_0(self, attempt):
+        """Biases should have 0."""
+        for name in ("h.0.mlp.c_fc.bias", "h.1.attn.out_proj.bias", "h.0.mlp.c_proj.bias"):
+            self.judge_std(attempt, name, 2, 0.0)
+
+    def test_what_attention_adds_begins_smaller(self, attempt):
+        """The weight of `out_proj` should have 0.02 divided by the root of 2 n."""
+        self.judge_std(attempt, "h.0.attn.out_proj.weight", 8, 0.005)
+
+    def test_what_the_network_adds_begins_smaller(self, attempt):
+        """The weight of `c_proj` should have 0.02 divided by the root of 2 n."""
+        self.judge_std(attempt, "gpt.h.7.mlp.c_proj.weight", 8, 0.005)
+
+
+@pytest.mark.exercise("loss_of")
+class TestLossOf(KeepsNames, Losses):
+    @pytest.mark.gate
+    @pytest.mark.conduct
+    def test_it_is_a_single_number(self, attempt, judge, draw):
+        """It should be a tensor of a single number, of shape ()."""
+        made = model(attempt, draw)
+        found = attempt.student.call(attempt.name, made.own, texts(draw, 3, 4)).value
+        judge.shape(found, (), what=N_("the loss"))
+
+    @pytest.mark.weight(2)
+    def test_the_loss_of_given_texts(self, attempt, draw):
+        """With given parameters, the loss should be right."""
+        self.judge_loss(attempt, model(attempt, draw), texts(draw, 2, 6))
+
+    def test_all_places_count_alike(self, attempt, judge, draw):
+        """Two texts should have the mean of what each has alone."""
+        made, both = model(attempt, draw), texts(draw, 2, 5)
+        right = torch.stack(
+            [attempt.reference.call(attempt.name, made.solution, one[None]).value for one in both]
+        )
+        found = attempt.student.call(attempt.name, made.own, both).value
+        judge(found, right.mean(), what=N_("the loss"))
+
+    def test_gradients_reach_the_model(self, attempt, judge, draw):
+        """The loss should lead back to the parameters of the model."""
+        made, batch = model(attempt, draw), texts(draw, 2, 6)
+        found, right = (answer.value for answer in self.loss(attempt, made, batch))
+        judge(found, right, what=N_("the loss"))
+        judge(found.requires_grad, right.requires_grad, what=N_("whether it has gradients"))
+
+    @pytest.mark.conduct
+    def test_the_batch_is_left_as_it_is(self, attempt, judge, draw):
+        """The batch should stay as it is."""
+        found = attempt.student.call(attempt.name, model(attempt, draw).own, texts(draw, 2, 5))
+        judge.that(not found.changed, N_("It changed the batch in place"))
+
+
+@pytest.mark.exercise("next_token")
+class TestNextToken(KeepsNames):
+    # Probabilities of 1/8, 1/2, 1/4 and 1/8.
+    logits = torch.tensor([0.0, math.log(4), math.log(2), 0.0])
+
+    @pytest.mark.gate
+    @pytest.mark.conduct
+    def test_it_is_a_whole_number(self, attempt, judge):
+        """It should be a whole number: `int`."""
+        value = attempt(self.logits, 1.0, 4, 0.5).value
+        judge.that(type(value) is int, N_("It is no whole number"), about=value)
+
+    @pytest.mark.weight(2)
+    def test_the_token_on_whose_piece_the_number_lies(self, attempt):
+        """Probabilities of 1/8, 1/2, 1/4, 1/8: each number should draw the token of its piece."""
+        for number, token in ((0.05, 0), (0.2, 1), (0.6, 1), (0.7, 2), (0.9, 3), (0.99, 3)):
+            attempt(self.logits, 1.0, 4, number).gives(token, what=TOKEN)
+
+    def test_a_piece_begins_with_its_number(self, attempt):
+        """Of four tokens as likely, 0, 0.25, 0.5 and 0.75 should draw one each."""
+        for token in range(4):
+            attempt(torch.zeros(4), 1.0, 4, token / 4).gives(token, what=TOKEN)
+
+    @pytest.mark.weight(2)
+    def test_the_temperature_makes_all_alike_or_one_certain(self, attempt):
+        """At a temperature of 0.25 or of 50, the same numbers should draw other tokens."""
+        for temperature, drawn in ((0.25, (1, 1, 1)), (50.0, (2, 2, 0)), (2.0, (2, 2, 1))):
+            for number, token in zip((0.58, 0.65, 0.2), drawn, strict=True):
+                attempt(self.logits, temperature, 4, number).gives(token, what=TOKEN)
+
+    @pytest.mark.weight(2)
+    def test_only_the_best_may_be_drawn(self, attempt):
+        """With `top_k` of 2 or 1, only tokens 1 and 2, or 1, should be drawn, with all of the line."""
+        for top_k, drawn in ((2, (1, 1, 2)), (1, (1, 1, 1))):
+            for number, token in zip((0.0, 0.6, 0.7), drawn, strict=True):
+                attempt(self.logits, 1.0, top_k, number).gives(token, what=TOKEN)
+
+    @pytest.mark.conduct
+    def test_the_logits_are_left_as_they_are(self, attempt, draw):
+        """The logits should stay as they are."""
+        attempt(draw.normal(6), 2.0, 3, 0.5).keeps_arguments()
+
+
+@pytest.mark.exercise("write")
+class TestWrite(KeepsNames, Writes):
+    @pytest.mark.gate
+    @pytest.mark.conduct
+    def test_the_text_has_as_many_tokens_more(self, attempt, judge, draw):
+        """The result should be whole numbers, of shape (num_tokens + num_written,)."""
+        made, prompt = model(attempt, draw), texts(draw, 1, 4)[0]
+        args = (prompt, [0.3, 0.6, 0.1, 0.8], 1.0, VOCAB_SIZE)
+        right = attempt.reference.call(attempt.name, made.solution, *args).value
+        found = called_with_next_token(
+            *(attempt, draw),
+            lambda: attempt.student.call(attempt.name, made.own, *args),
+            right,
+        )
+        judge.shape(found.value, (8,), dtype=torch.int64)
+
+    @pytest.mark.weight(2)
+    def test_each_token_depends_on_those_before(self, attempt, draw):
+        """Eight tokens behind a prompt of three should be those that the numbers draw."""
+        made, prompt = model(attempt, draw), texts(draw, 1, 3)[0]
+        self.judge_text(attempt, made, prompt, numbers(draw, 8), 1.0, VOCAB_SIZE)
+
+    def test_temperature_and_top_k_are_handed_on(self, attempt, draw):
+        """With another temperature and `top_k`, the text should be right, too."""
+        made, prompt = model(attempt, draw), texts(draw, 1, 2)[0]
+        for temperature, top_k in ((3.0, VOCAB_SIZE), (1.0, 2)):
+            self.judge_text(attempt, made, prompt, numbers(draw, 9), temperature, top_k)
+
+    @pytest.mark.weight(2)
+    def test_it_ends_after_the_stop(self, attempt, draw):
+        """The text should end right after the token `stop`, which belongs to it."""
+        made, prompt = model(attempt, draw), texts(draw, 1, 3)[0]
+        args = (prompt, numbers(draw, 8), 1.0, VOCAB_SIZE)
+        whole = attempt.reference.call(attempt.name, made.solution, *args).value
+        for place in (4, 6):
+            self.judge_text(attempt, made, *args, stop=int(whole[place]))
+
+    def test_a_second_text_begins_anew(self, attempt, draw):
+        """A second text with the same model should begin without caches."""
+        made = model(attempt, draw)
+        for _text in range(2):
+            prompt = texts(draw, 1, 3)[0]
+            self.judge_text(attempt, made, prompt, numbers(draw, 4), 1.0, VOCAB_SIZE)
+
+    @pytest.mark.conduct
+    def test_the_prompt_is_left_as_it_is(self, attempt, judge, draw):
+        """The prompt should stay as it is."""
+        args = (texts(draw, 1, 3)[0], numbers(draw, 3), 1.0, VOCAB_SIZE)
+        found = attempt.student.call(attempt.name, model(attempt, draw).own, *args)
+        judge.that(not found.changed, N_("It changed the prompt in place"))
+
+    @pytest.mark.conduct
+    def test_no_token_is_read_twice(self, attempt, judge, draw):
+        """Nine tokens should cost at most 14 times what one costs."""
+        made, prompt = model(attempt, draw), texts(draw, 1, 1)[0]
+        drawn = numbers(draw, 9)
+        answers = {
+            n: attempt.student.call(
+                attempt.name, made.own, prompt, drawn[:n], 1.0, VOCAB_SIZE, meter=True
+            )
+            for n in (1, 9)
+        }
+        # Read from the start each time, nine cost 45 times one. What `next_token` does with Python's own
+        # numbers is not counted, and need not be.
+        one, nine = (answers[n].cost.multiplications for n in (1, 9))
+        ratio = nine / max(one, 1)
+        sentence = N_("Nine tokens cost more than 14 times as much: is a token read twice?")
+        judge.that(ratio <= 14, sentence, about=round(ratio))

@@ -1,0 +1,49 @@
+# Other ways, number 10.
+import torch
+from torch import nn
+
+
+class SumModel(nn.Module):
+    def __init__(self, vocab_size, context_length, features):
+        super().__init__()
+        self.tokens = nn.Embedding(vocab_size, features)
+        self.places = nn.Embedding(context_length, features)
+        self.head = nn.Linear(features, vocab_size)
+
+    def forward(self, tokens, place=0, caches=None):
+        places = torch.arange(place, place + tokens.shape[1])
+        x = (self.tokens(tokens) + self.places(places)).cumsum(dim=1)
+        x = x if caches is None else x + caches[0]
+        return self.head(x), [x[:, -1:]]
+
+
+def initial_std(name, num_layers):
+    if not name.endswith("weight"):
+        return 0.0
+    if name.endswith("proj.weight"):
+        return float(torch.tensor(0.02) / torch.tensor(2.0 * num_layers).sqrt())
+    return 0.02
+
+
+def loss_of(model, batch):
+    logits, _ = model(batch[:, :-1])
+    losses = [nn.functional.cross_entropy(one, text) for one, text in zip(logits, batch[:, 1:])]
+    return torch.stack(losses).mean()
+
+
+def next_token(logits, temperature, top_k, number):
+    best = logits.topk(top_k).indices.sort().values
+    ends = torch.softmax(logits[best] / temperature, dim=0).cumsum(dim=0)
+    return int(best[torch.searchsorted(ends, number, right=True)])
+
+
+def write(model, prompt, numbers, temperature, top_k, stop=None):
+    text, seen, caches = prompt.clone(), 0, None
+    for number in numbers:
+        logits, caches = model(text[seen:].unsqueeze(0), seen, caches)
+        seen = len(text)
+        token = next_token(logits[0, -1], temperature, top_k, number)
+        text = torch.cat((text, torch.tensor([token])))
+        if token == stop:
+            return text
+    return text
