@@ -246,10 +246,9 @@ def attend(layer: Any, x: Tensor, cache: Cache | None) -> tuple[Tensor, Cache]:
     queries = split_heads(layer.W_query(x), NUM_HEADS)
     cache = append_to_cache(cache, *layer.keys_and_values(x))
     keys, values = (repeat_kv(kept, NUM_HEADS) for kept in cache)
-    scores = queries @ keys.transpose(2, 3) / keys.shape[-1] ** 0.5
     mask = causal_mask_with_past(x.shape[1], keys.shape[2] - x.shape[1])
-    weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)
-    return layer.out_proj(merge_heads(weights @ values)), cache
+    found = nn.functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+    return layer.out_proj(merge_heads(found)), cache
 
 
 class WritingModel(nn.Module):

@@ -1,12 +1,13 @@
 """What the checks of assignment 14 share: models with given parameters, and what waits for a part."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
 import torch
 
-from grader.testing import N_
+from grader.testing import N_, StudentOutcome
 from grader.testing.attempt import Called
 
 from ..helpers import (
@@ -175,10 +176,12 @@ def judge_parts(attempt, parts, x, right):
     """
     settings = attempt.student.roles.other_names.of("settings")
     for part, value in zip(parts, right, strict=True):
+        own = ()
         if part.sizes and attempt.student.uses(part.name):
-            own = attempt.beside(part.name).student.parameters(part.name)
-            if {*own} & {*settings}:  # no right one can stand in its place
-                continue
+            with suppress(StudentOutcome):  # which `judge_own` tells
+                own = attempt.beside(part.name).student.parameters(part.name)
+        if {*own} & {*settings}:  # no right one can stand in its place
+            continue
         is_right = partial(part.is_right, attempt, x, value)
         judge_own(attempt, f"`{part.name}`", is_right, part.sentences)
 
@@ -212,6 +215,15 @@ def judge_names(attempt, made, values):
     plain = {full: name for name, full in made.loaded.names.items() if name in names}
     found = {plain.get(name, name): shape for name, shape in found.items() if name not in again}
     attempt.judge(found, expected, what="the parameters and their shapes")
+
+
+def learned_beside_a_head(model, names):
+    """Of these names of parameters, those whose gradients do not depend on the head being tied."""
+    state = model.state
+    tied = {name for names in state.aliases for name in names}
+    heads = [name for name in state.parameters if {*name.split(".")} & {*HEADS}]
+    has_its_own = any(name not in tied for name in heads)
+    return [name for name in names if name != "wte.weight" or not has_its_own]
 
 
 def is_of_its_own(name):

@@ -12,6 +12,7 @@ from .helpers import (
     given,
     gpt_parameters,
     judge_state,
+    learned_beside_a_head,
     network_parameters,
     norm_parameters,
     scored,
@@ -99,16 +100,19 @@ class TestGPT:
     @pytest.mark.deepens("test_the_scores_for_given_parameters")
     def test_a_single_block(self, attempt, draw):
         """A model of a single block should give the right scores and gradients, too."""
-        called = self.judge_scores(attempt, draw, (9, 6, 8, 4, 1), cotangent=draw.normal(3, 6, 9))
+        model, called = self.judge_scores(
+            attempt, draw, (9, 6, 8, 4, 1), cotangent=draw.normal(3, 6, 9)
+        )
+        names = learned_beside_a_head(model, ("wte.weight", "wpe.weight", "ln_f.weight"))
         # Sums over all tokens.
-        called.parameter_gradients_agree("wpe.weight", "ln_f.weight", atol=1e-3)
+        called.parameter_gradients_agree(*names, atol=1e-3)
 
     def judge_scores(self, attempt, draw, sizes, **how):
-        """Judge the scores of a model of these sizes; the call comes back."""
+        """Judge the scores of a model of these sizes; both come back."""
         model = given(attempt, gpt_parameters(draw, sizes), *sizes)
         called = scored(model, tokens(draw, 3, 6, sizes[0]), **how)
         called.agrees(axes=OF_SCORES, atol=OF_SUMS)
-        return called
+        return model, called
 
 
 @pytest.mark.exercise("turn_layers")

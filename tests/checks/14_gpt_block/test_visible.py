@@ -28,6 +28,7 @@ from .helpers import (
     has_as_many_numbers,
     judge_names,
     judge_state,
+    learned_beside_a_head,
     network_parameters,
     norm_parameters,
     not_taken,
@@ -380,21 +381,20 @@ class TestGPT(KeepsNames):
 
     def test_gradients_reach_all_parameters(self, attempt, draw):
         """Gradients should flow to all parameters."""
-        values, called = self.differentiated(attempt, draw)
-        names = [name for name in values if name != "wte.weight"]
+        model, values, called = self.differentiated(attempt, draw)
         # Sums over all tokens, through two blocks.
-        called.parameter_gradients_agree(*names, atol=1e-3)
+        called.parameter_gradients_agree(*learned_beside_a_head(model, values), atol=1e-3)
 
     def test_the_head_is_tied_to_wte(self, attempt, draw):
         """Gradients should flow to `wte` from both sides: it is also the matrix of the head."""
-        _values, called = self.differentiated(attempt, draw)
+        _model, _values, called = self.differentiated(attempt, draw)
         called.parameter_gradients_agree("wte.weight", atol=1e-3)
 
     def differentiated(self, attempt, draw):
-        """A call with gradients, and the parameters."""
+        """A model, its parameters, and a call with gradients."""
         values, cotangent = gpt_parameters(draw), draw.normal(2, 5, VOCAB_SIZE)
         model = given(attempt, values, *GPT_SIZES)
-        return values, scored(model, tokens(draw, 2, 5), cotangent=cotangent)
+        return model, values, scored(model, tokens(draw, 2, 5), cotangent=cotangent)
 
     @pytest.mark.conduct
     def test_texts_may_be_as_long_as_the_context(self, attempt, draw):
