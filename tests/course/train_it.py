@@ -34,7 +34,8 @@ def trained(own: SimpleNamespace, seed: int) -> tuple[Any, list[float]]:
     """A model trained from a seed, and the loss of each step."""
     torch.manual_seed(seed)
     model = own.LetterModel()
-    return model, list(own.train(model, NUM_STEPS, seed))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
+    return model, list(own.train(model, optimizer, NUM_STEPS, seed))
 
 
 def stored(model: Any) -> str:

@@ -1,4 +1,8 @@
-"""What the checks of assignment 12 share: blocks with given parameters, and one's own layer."""
+"""What the checks of assignment 12 share: blocks and models with given parameters, one's own layer."""
+
+import torch
+
+from grader.testing import N_
 
 from ..helpers import LAYERS, is_close, zero_biases
 
@@ -35,3 +39,38 @@ def layer_is_right(attempt, values, x, right):
     """Whether the student's own layer of assignment 09 gives what a right one gives."""
     own = attempt.beside(LAYER).instance(*SIZES, given=values, spare=zero_biases(values))
     return is_close(own(x, training=False).value, right)
+
+
+NUM_LETTERS = 26
+
+
+def trained(handle, scores, learning_rate, batches):
+    """What training steps of a `LastLetterModel` return, and its scores afterwards.
+
+    Args:
+        handle: the student's, or the solution's.
+        scores: of each letter after each letter, before the first step.
+        learning_rate: of `GradientDescent`.
+        batches: inputs and targets of each step.
+    """
+    model = handle.call("LastLetterModel").value
+    handle.load(model, {"scores.weight": scores})
+    optimizer = handle.call("GradientDescent", model, learning_rate).value
+    losses = [handle.call("training_step", model, optimizer, *batch).value for batch in batches]
+    return losses, handle.state(model).parameters["scores.weight"]
+
+
+def batch(draw, batch_size, num_tokens, num_unknown=0):
+    """Inputs and targets; the first so many targets of each text are not asked for."""
+    texts = torch.stack(
+        [draw.permutation(NUM_LETTERS)[: num_tokens + 1] for _ in range(batch_size)]
+    )
+    inputs, targets = texts[:, :-1], texts[:, 1:].clone()
+    targets[:, :num_unknown] = -100
+    return inputs, targets
+
+
+def judge_losses(judge, mine, right):
+    """Judge the losses of several steps; a tensor of one number counts as that number."""
+    found = [loss.item() if isinstance(loss, torch.Tensor) else loss for loss in mine]
+    judge(torch.tensor(found), torch.tensor(right), what=N_("the loss"), axes=(N_("step"),))

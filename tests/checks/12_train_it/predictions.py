@@ -22,6 +22,27 @@ def letters_with_an_answer(student):
 
 
 @prediction(
+    "training_step",
+    N_(
+        "A model gives the score 0 to every one of 26 letters. What is the loss before its first step?"
+    ),
+    choices=["0", "1/26", "ln 26"],
+    right=3,
+    why=N_(
+        "Equal scores are equal probabilities, 1/26 each, and the loss is minus the logarithm of the "
+        "probability of the right letter: ln 26, 3.26. Whatever training reaches is measured from there."
+    ),
+)
+def loss_of_a_guess(student):
+    """The loss of a model of zeros."""
+    model = student.call("LastLetterModel").value
+    optimizer = student.call("GradientDescent", model, 1.0).value
+    texts = torch.arange(6)[None]
+    loss = student.call("training_step", model, optimizer, texts[:, :-1], texts[:, 1:]).value
+    return {0.0: 1, 0.0385: 2, 3.2581: 3}[round(float(loss), 4)], f"{float(loss):.4f}"
+
+
+@prediction(
     "head_weights",
     N_(
         "Four tokens in a row have the same vector, so their queries are the same, and their keys. How "

@@ -10,7 +10,7 @@ import torch
 from grader.testing import N_
 
 from ..helpers import OF_CONTEXT_VECTORS
-from .helpers import FEATURES, block, parameters
+from .helpers import FEATURES, batch, block, judge_losses, parameters, trained
 
 TRAINED = Path(__file__).with_name("trained.json")
 """The parameters of the solution's model after training; `tests/course/train_it.py` made them."""
@@ -19,7 +19,7 @@ NUM_TOKENS, NUM_LETTERS = 24, 26
 PARTS = (N_("the inputs"), N_("the targets"))
 
 
-def trained():
+def stored_model():
     """The parameters of a trained model, by name; kept as float16 to be small."""
     stored = json.loads(TRAINED.read_text("utf-8"))
     numbers = torch.frombuffer(bytearray(base64.b64decode(stored["float16"])), dtype=torch.float16)
@@ -68,7 +68,7 @@ class TestAttentionBlock:
     @pytest.mark.deepens("test_what_attention_finds_is_added")
     def test_trained_blocks_continue_texts(self, attempt, judge, draw):
         """With trained parameters, two of your blocks should continue texts as they were trained to."""
-        model, texts = trained(), letters(draw, 8, 9)
+        model, texts = stored_model(), letters(draw, 8, 9)
         inputs, targets = texts[:, :-1], texts[:, 1:]
         x = right = model["letters.weight"][inputs] + model["places.weight"]
         for number in range(2):
@@ -80,6 +80,23 @@ class TestAttentionBlock:
             scores = found @ model["scores.weight"].T + model["scores.bias"]
             shares.append((scores.argmax(dim=-1) == targets)[:, 9:].float().mean())
         judge(*shares, what="the share of letters that are continued right")
+
+
+@pytest.mark.exercise("training_step")
+class TestTrainingStep:
+    @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_loss_is_that_before_the_step")
+    def test_unseen_losses(self, student, reference, judge, draw):
+        """The losses of four steps on other texts should be right, too."""
+        steps = draw.normal(26, 26), 7.0, [batch(draw, 2, 7, 1) for _step in range(4)]
+        judge_losses(judge, *(trained(handle, *steps)[0] for handle in (student, reference)))
+
+    @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_each_parameter_moves_against_its_gradient")
+    def test_unseen_texts(self, student, reference, judge, draw):
+        """Other texts should move the parameters where they should, too."""
+        steps = draw.normal(26, 26), 5.0, [batch(draw, 4, 3) for _step in range(2)]
+        judge(*(trained(handle, *steps)[1] for handle in (student, reference)))
 
 
 @pytest.mark.exercise("head_weights")
@@ -107,4 +124,4 @@ class TestSwitchOffHead:
     @pytest.mark.deepens("test_the_columns_of_the_head_are_zero")
     def test_a_head_of_the_trained_layer(self, attempt):
         """A trained layer should lose the head that is named, and nothing else."""
-        attempt(of_layer(trained(), 0)["out_proj.weight"], 1, 2).agrees()
+        attempt(of_layer(stored_model(), 0)["out_proj.weight"], 1, 2).agrees()

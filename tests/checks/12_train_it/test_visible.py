@@ -1,5 +1,6 @@
 """What students see of assignment 12: plain examples, and their own layer inside a block."""
 
+import math
 from functools import partial
 
 import pytest
@@ -14,15 +15,20 @@ from .helpers import (
     FEATURES,
     LAYER,
     NUM_HEADS,
+    batch,
     block,
+    judge_losses,
     layer_is_right,
     parameters,
     right_layer,
+    trained,
 )
 
 OF_TEXTS = (N_("text"), N_("token"))
 OF_WEIGHTS = (N_("batch"), N_("head"), N_("query"), N_("key"))
 OF_A_MATRIX = (N_("row"), N_("column"))
+OF_LETTERS = (N_("last letter"), N_("next letter"))
+OF_SCORES_AFTER = N_("the scores after training")
 
 LONG = 30
 """More tokens than the model of the text reads."""
@@ -147,6 +153,74 @@ def own_shapes(attempt):
         return {f"{name}.weight": square for name in names} | {"out_proj.bias": [FEATURES]}
     found = attempt.student.aside().state(made).parameters
     return {name: list(tensor.shape) for name, tensor in found.items()}
+
+
+@pytest.mark.exercise("training_step")
+@pytest.mark.guessable("The solution's step is made there, and only the loss that comes back is made up.")
+class TestTrainingStep(KeepsNames):
+    @pytest.mark.gate
+    @pytest.mark.conduct
+    def test_the_loss_comes_back(self, student, judge, draw):
+        """A single number should come back."""
+        (loss,), _ = trained(student, draw.normal(26, 26), 1.0, [batch(draw, 2, 5)])
+        is_number = isinstance(loss, float) or (
+            isinstance(loss, torch.Tensor) and loss.numel() == 1
+        )
+        judge.that(is_number, N_("It is no single number"), about=loss)
+
+    @pytest.mark.conduct
+    def test_the_loss_is_a_plain_number(self, student, judge, draw):
+        """It should be a `float`, so that no graph is kept with it."""
+        (loss,), _ = trained(student, draw.normal(26, 26), 1.0, [batch(draw, 2, 5)])
+        judge.that(type(loss) is float, N_("It is no `float`"), about=loss)
+
+    def test_a_model_of_zeros_guesses(self, student, judge, draw):
+        """Where all scores are 0, the loss should be ln 26."""
+        (loss,), _ = trained(student, torch.zeros(26, 26), 1.0, [batch(draw, 2, 6)])
+        judge_losses(judge, [loss], [math.log(26)])
+
+    @pytest.mark.weight(2)
+    def test_the_loss_is_that_before_the_step(self, student, reference, judge, draw):
+        """The loss should be the mean cross-entropy, before the parameters move."""
+        steps = draw.normal(26, 26), 9.0, [batch(draw, 3, 5)]
+        judge_losses(judge, *(trained(handle, *steps)[0] for handle in (student, reference)))
+
+    @pytest.mark.weight(2)
+    def test_each_parameter_moves_against_its_gradient(self, student, reference, judge, draw):
+        """After a step, each parameter should have moved against its gradient."""
+        steps = draw.normal(26, 26), 9.0, [batch(draw, 3, 5)]
+        judge(
+            *(trained(handle, *steps)[1] for handle in (student, reference)),
+            what=OF_SCORES_AFTER,
+            axes=OF_LETTERS,
+        )
+
+    @pytest.mark.weight(2)
+    def test_gradients_of_earlier_steps_do_not_count(self, student, reference, judge, draw):
+        """Three steps, each on other texts, should lead where each step's own gradients lead."""
+        steps = draw.normal(26, 26), 6.0, [batch(draw, 2, 4) for _step in range(3)]
+        judge(
+            *(trained(handle, *steps)[1] for handle in (student, reference)),
+            what=OF_SCORES_AFTER,
+            axes=OF_LETTERS,
+        )
+
+    def test_targets_that_are_not_asked_for_do_not_count(self, student, reference, judge, draw):
+        """Targets of -100 should change neither the loss nor a parameter."""
+        steps = draw.normal(26, 26), 9.0, [batch(draw, 2, 6, num_unknown=2)]
+        (mine, after), (right, expected) = (
+            trained(handle, *steps) for handle in (student, reference)
+        )
+        judge_losses(judge, mine, right)
+        judge(after, expected, what=OF_SCORES_AFTER, axes=OF_LETTERS)
+
+    @pytest.mark.conduct
+    def test_inputs_and_targets_are_left_as_they_are(self, attempt, draw):
+        """Inputs and targets should stay as they are."""
+        student = attempt.student
+        model = student.call("LastLetterModel").value
+        optimizer = student.call("GradientDescent", model, 1.0).value
+        attempt(model, optimizer, *batch(draw, 2, 4, num_unknown=1)).keeps_arguments()
 
 
 @pytest.mark.exercise("head_weights")

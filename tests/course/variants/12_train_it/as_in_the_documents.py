@@ -28,6 +28,30 @@ class AttentionBlock(nn.Module):
         return x
 
 
+class LastLetterModel(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scores = nn.Embedding(26, 26)
+        nn.init.zeros_(self.scores.weight)
+
+    def forward(self, inputs):
+        return self.scores(inputs)
+
+
+class GradientDescent(torch.optim.SGD):
+    def __init__(self, model, learning_rate):
+        super().__init__(model.parameters(), lr=learning_rate)
+
+
+def training_step(model, optimizer, inputs, targets):
+    optimizer.zero_grad()
+    scores = model(inputs)
+    loss = nn.functional.cross_entropy(scores.view(-1, scores.shape[-1]), targets.reshape(-1))
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
 def head_weights(queries, keys, num_heads):
     head_dim = queries.shape[-1] // num_heads
     maps = []

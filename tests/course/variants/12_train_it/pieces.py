@@ -20,6 +20,30 @@ class AttentionBlock(nn.Module):
         return sum([self.eye(x), self.attention(x)])
 
 
+class LastLetterModel(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scores = nn.Embedding(26, 26)
+        nn.init.zeros_(self.scores.weight)
+
+    def forward(self, inputs):
+        return self.scores(inputs)
+
+
+class GradientDescent(torch.optim.SGD):
+    def __init__(self, model, learning_rate):
+        super().__init__(model.parameters(), lr=learning_rate)
+
+
+def training_step(model, optimizer, inputs, targets):
+    known = targets != -100
+    loss = nn.CrossEntropyLoss()(model(inputs)[known], targets[known])
+    optimizer.zero_grad(set_to_none=False)
+    loss.backward()
+    optimizer.step()
+    return loss.tolist()
+
+
 def head_weights(queries, keys, num_heads):
     scores = head_scores(split_heads(queries, num_heads), split_heads(keys, num_heads))
     exps = torch.exp(scores / (queries.shape[-1] / num_heads) ** 0.5).tril()
