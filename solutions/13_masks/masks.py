@@ -11,15 +11,14 @@
 #
 # So there are several reasons to hide a key, and one function should do it for all of them. Here a
 # mask has truth values: **`True` where a query may use a key**. (The second half of assignment 05 and
-# `nn.MultiheadAttention` mark what to hide; mixing up the two is a frequent slip.) Masks are combined
-# by `&`: a key has to pass both.
+# `nn.MultiheadAttention` mark what to hide; mixing up the two is a frequent slip.)
 #
 # A new question comes with it: what if a query may use nothing at all? One empty text in a batch is
 # enough. The softmax of minus infinity alone is NaN (not a number), and one NaN spoils a whole
 # training.
 #
-# You write two masks, a softmax that obeys them, a layer in which one text looks at another, and the
-# same with torch's own attention.
+# You write two masks, put them together, and write a softmax that obeys them, a layer in which one text
+# looks at another, and the same with torch's own attention.
 #
 # **About 60 minutes, difficulty 3 of 3.** You need assignments 05 and 07.
 
@@ -36,9 +35,18 @@ from torch import Tensor, nn
 # %% [markdown]
 # ## Two masks
 #
-# The first hides padding. Its shape is `(batch_size, 1, num_tokens)`: the last axis counts keys, as
-# in scores of shape `(batch_size, num_queries, num_keys)`, and the 1 lets all queries of a text share
-# one row.
+# A mask need not be as large as the scores. torch lines shapes up **from the right**: two sizes must be
+# the same, or one of them 1, which is then repeated; where a shape has no more sizes, it gets a 1. This
+# is broadcasting:
+#
+# | | shape |
+# |---|---|
+# | scores | `(batch_size, num_queries, num_keys)` |
+# | padding: the same for all queries of a text | `(batch_size, 1, num_keys)` |
+# | causal: the same for all texts | `(num_queries, num_keys)` |
+#
+# The first mask hides padding. Without its 1, as `(batch_size, num_keys)`, texts would be taken for
+# queries, and with as many texts as queries there is no error.
 
 
 # %% exercise="padding_mask"
@@ -96,10 +104,46 @@ def causal_mask(num_queries: int, num_keys: int) -> Tensor:
 
 
 # %% [markdown]
+# ## Both at once
+#
+# A model that writes for a batch of texts needs both: no padding, and no future. A key has to pass each
+# of the masks.
+
+
+# %% exercise="combine_masks"
+def combine_masks(padding: Tensor, causal: Tensor) -> Tensor:
+    """Which keys each query may use that are neither padding nor later than the query.
+
+    Both masks stay as they are.
+
+    Args:
+        padding: as from `padding_mask`, truth values of shape `(batch_size, 1, num_keys)`.
+        causal: as from `causal_mask`, truth values of shape `(num_queries, num_keys)`.
+
+    Returns:
+        Truth values of shape `(batch_size, num_queries, num_keys)`: `True` where both are.
+
+    Example:
+        >>> padding = torch.tensor([[[True, True, False]]])
+        >>> causal = torch.tensor([[True, False, False], [True, True, True]])
+        >>> combine_masks(padding, causal)
+        tensor([[[ True, False, False],
+                 [ True,  True, False]]])
+    """
+    # TODO: let a key pass only where both masks let it pass.
+    ### BEGIN SOLUTION
+    return padding & causal
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## A softmax with a mask
 #
 # What is hidden has a weight of exactly 0, however large its score is, and the rest of the row sums
 # to 1. And where a row has nothing to see? Something has to stand there that does no harm.
+#
+# Mind the gradients, too. `torch.where(mask, a, b)` computes both `a` and `b`. A NaN in the one that is
+# not chosen is not seen in the result, and still comes back: its gradient is 0 · NaN, and that is NaN.
 
 
 # %% exercise="masked_softmax"
@@ -139,6 +183,11 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 # now? In cross-attention the queries come from one text, the keys and the values from another, the
 # *context* (that text, not the context vectors that come out). The two may differ in their number of
 # tokens and in the size of a token.
+#
+# The model of such a translation has two halves. The *encoder* reads the source, and each of its tokens
+# may look at all others. The *decoder* writes: in each of its blocks, causal attention to what it has
+# written comes first, then cross-attention, whose context is what the encoder gives, then the network
+# of assignment 14. GPT has only a decoder, and no cross-attention in it.
 #
 # The other steps are those of assignment 07 without dropout. The mask is handed in with each batch. It
 # hides the padding of the context and no future: the whole source is there before the first word of

@@ -49,6 +49,19 @@ class TestCausalMask:
         attempt(num_tokens, num_tokens).agrees(what="the mask")
 
 
+@pytest.mark.exercise("combine_masks")
+class TestCombineMasks:
+    axes = OF_WEIGHTS
+
+    @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_neither_padding_nor_the_future")
+    def test_other_masks(self, attempt, draw):
+        """Other lengths and more queries should give the right mask, too."""
+        lengths = [draw.whole(1, 7) for _ in range(4)]
+        causal = torch.ones(4, 7, dtype=torch.bool).tril(3)
+        attempt(padding(*lengths, num_tokens=7), causal).agrees(what="the mask")
+
+
 @pytest.mark.exercise("masked_softmax")
 class TestMaskedSoftmax:
     axes = OF_WEIGHTS

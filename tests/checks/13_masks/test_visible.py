@@ -75,6 +75,36 @@ class TestCausalMask(Mask):
         attempt(1, 6).agrees(what="the mask")
 
 
+@pytest.mark.exercise("combine_masks")
+class TestCombineMasks(KeepsNames, KeepsArguments):
+    axes = OF_WEIGHTS
+
+    def inputs(self, draw, dtype=torch.float32):
+        """Padding of three texts, and the mask of their last two tokens of five."""
+        return padding(3, 5, 4, num_tokens=5), torch.ones(2, 5, dtype=torch.bool).tril(3)
+
+    @pytest.mark.gate
+    @pytest.mark.conduct
+    def test_there_is_a_truth_value_for_each_query_and_key(self, attempt):
+        """The mask should have truth values, of shape (batch_size, num_queries, num_keys)."""
+        masks = torch.ones(3, 1, 3, dtype=torch.bool), torch.ones(3, 3, dtype=torch.bool)
+        attempt(*masks).has_shape(3, 3, 3, dtype=torch.bool)
+
+    @pytest.mark.weight(2)
+    def test_neither_padding_nor_the_future(self, attempt, draw):
+        """A key should be `True` where it is no padding and not later than the query."""
+        attempt(*self.inputs(draw)).agrees(what="the mask")
+
+    def test_each_text_has_its_own_padding(self, attempt):
+        """With as many texts as queries, each text should still have its own padding."""
+        masks = padding(1, 2, 3, num_tokens=3), torch.ones(3, 3, dtype=torch.bool).tril()
+        attempt(*masks).agrees(what="the mask")
+
+    def test_masks_without_rule(self, attempt, draw):
+        """Any two masks should be combined."""
+        attempt(pattern(draw, 2, 1, 6), pattern(draw, 1, 3, 6)[0]).agrees(what="the mask")
+
+
 @pytest.mark.exercise("masked_softmax")
 class TestMaskedSoftmax(KeepsNames, KeepsArguments, KeepsDoublePrecision):
     axes = OF_WEIGHTS

@@ -20,6 +20,10 @@ def causal_mask(num_queries, num_keys):
     return later.logical_not()
 
 
+def combine_masks(padding, causal):
+    return (padding.float() + causal.float()) == 2
+
+
 def masked_softmax(scores, mask):
     sees = mask.any(-1, keepdim=True)
     weights = torch.softmax(scores * mask + added(mask | ~sees, scores.dtype), dim=-1)

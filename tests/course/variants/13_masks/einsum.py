@@ -15,6 +15,10 @@ def causal_mask(num_queries, num_keys):
     return keys[None, :] <= keys[num_keys - num_queries :][:, None]
 
 
+def combine_masks(padding, causal):
+    return einsum("bzk,qk->bqk", padding.float(), causal.float()) > 0
+
+
 def masked_softmax(scores, mask):
     hidden = torch.where(mask, scores, -math.inf)
     largest = hidden.detach().amax(dim=-1, keepdim=True)

@@ -14,6 +14,10 @@ def causal_mask(num_queries: int, num_keys: int) -> torch.Tensor:
     return j - i <= num_keys - num_queries
 
 
+def combine_masks(padding, causal):
+    return torch.logical_and(padding, causal)
+
+
 def masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     logarithms = F.log_softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)
     return logarithms.masked_fill(~mask, -torch.inf).exp()

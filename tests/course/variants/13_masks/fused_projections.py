@@ -13,6 +13,10 @@ def causal_mask(num_queries, num_keys):
     return torch.cat([before, torch.ones(num_queries, num_queries).tril().bool()], dim=1)
 
 
+def combine_masks(padding, causal):
+    return padding * causal
+
+
 def masked_softmax(scores, mask):
     weights = F.softmax(scores.masked_fill(mask.logical_not(), -torch.inf), -1)
     return torch.where(mask.any(dim=-1, keepdim=True), weights, torch.zeros_like(weights))

@@ -16,6 +16,10 @@ def causal_mask(num_queries, num_keys):
     return places(num_keys).le(places(num_queries).add(num_keys - num_queries).unsqueeze(1))
 
 
+def combine_masks(padding, causal):
+    return causal.unsqueeze(0) & padding
+
+
 def masked_softmax(scores, mask):
     sees = mask.any(dim=-1, keepdim=True)
     hidden = scores.clone()

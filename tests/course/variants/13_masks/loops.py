@@ -15,6 +15,10 @@ def causal_mask(num_queries, num_keys):
     return mask
 
 
+def combine_masks(padding, causal):
+    return torch.stack([torch.stack([row & keys[0] for row in causal]) for keys in padding])
+
+
 def masked_softmax(scores, mask):
     mask = mask.expand_as(scores)
     texts = []

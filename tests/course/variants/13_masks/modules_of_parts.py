@@ -12,6 +12,10 @@ def causal_mask(num_queries, num_keys):
     return torch.arange(num_keys) < torch.arange(num_keys - num_queries, num_keys)[:, None] + 1
 
 
+def combine_masks(padding, causal):
+    return torch.where(padding, causal, torch.zeros_like(causal))
+
+
 def masked_softmax(scores, mask):
     weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
     return torch.where(mask, weights, 0.0)

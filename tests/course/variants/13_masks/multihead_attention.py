@@ -15,6 +15,10 @@ def causal_mask(num_queries, num_keys):
     return square[num_keys - num_queries :] == 0
 
 
+def combine_masks(padding, causal):
+    return ~(~padding | ~causal)
+
+
 def masked_softmax(scores, mask):
     weights = nn.Softmax(dim=-1)(scores.masked_fill(~mask, -torch.inf))
     return weights.masked_fill(~mask, 0)

@@ -12,6 +12,10 @@ def causal_mask(num_queries, num_keys):
     return torch.ones(num_keys, num_keys).tril()[-num_queries:] == 1
 
 
+def combine_masks(padding, causal):
+    return padding.expand(-1, causal.shape[0], -1).masked_fill(~causal, False)
+
+
 def masked_softmax(scores, mask):
     hidden = torch.where(mask, scores, torch.finfo(scores.dtype).min)
     weights = torch.softmax(hidden - hidden.amax(-1, keepdim=True).detach(), -1)

@@ -12,6 +12,10 @@ def causal_mask(num_queries, num_keys):
     return lower.bool()
 
 
+def combine_masks(padding, causal):
+    return torch.minimum(padding.int(), causal.int()).bool()
+
+
 def masked_softmax(scores, mask):
     visible = scores.masked_fill(~mask, -torch.inf).detach().amax(dim=-1, keepdim=True)
     visible = visible.masked_fill(visible == -torch.inf, 0.0)
