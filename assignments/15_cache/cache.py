@@ -161,7 +161,8 @@ def append_to_cache(cache: Cache | None, keys: Tensor, values: Tensor) -> Cache:
 #
 # It has truth values, `True` where a token may be used, as torch's
 # `scaled_dot_product_attention` takes them. (In the second half of assignment 05 the mask says the
-# opposite: what to hide.)
+# opposite: what to hide.) Did you write `causal_mask` of assignment 13? It is the same mask; there its
+# sizes are the queries, which are the new tokens here, and all the keys.
 
 
 # %%

@@ -280,8 +280,8 @@ class WritingModel(nn.Module):
 # %% [markdown]
 # ## What it reads
 #
-# The beginning of "Alice's Adventures in Wonderland" by Lewis Carroll, as printed in 1865. The author died
-# in 1898; the text is in the public domain. All letters are made small, so that there are fewer tokens.
+# The beginning of "Alice's Adventures in Wonderland", printed in 1865 and in the public domain. All
+# letters are made small, so that there are fewer tokens.
 
 # %%
 TEXT = """\
