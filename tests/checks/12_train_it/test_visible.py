@@ -156,7 +156,9 @@ def own_shapes(attempt):
 
 
 @pytest.mark.exercise("training_step")
-@pytest.mark.guessable("The solution's step is made there, and only the loss that comes back is made up.")
+@pytest.mark.guessable(
+    "The solution's step is made there, and only the loss that comes back is made up."
+)
 class TestTrainingStep(KeepsNames):
     @pytest.mark.gate
     @pytest.mark.conduct

@@ -30,6 +30,8 @@ GPT_SIZES = (VOCAB_SIZE, CONTEXT_LENGTH, FEATURES, NUM_HEADS, NUM_LAYERS)
 OF_SCORES = (N_("batch"), N_("token"), N_("token of the vocabulary"))
 OF_SUMS = 1e-4
 """Sums of up to 50 products, of sums: ten times the usual noise."""
+OF_BENDS = 1e-2
+"""What a block or a model of the exact GELU may differ by; the network is where that is judged."""
 
 
 def norm_parameters(draw, features=FEATURES):
@@ -219,11 +221,16 @@ def judge_names(attempt, made, values):
 
 def learned_beside_a_head(model, names):
     """Of these names of parameters, those whose gradients do not depend on the head being tied."""
-    state = model.state
+    state, names = model.state, taken_by_name(model, names)
     tied = {name for names in state.aliases for name in names}
     heads = [name for name in state.parameters if {*name.split(".")} & {*HEADS}]
     has_its_own = any(name not in tied for name in heads)
     return [name for name in names if name != "wte.weight" or not has_its_own]
+
+
+def taken_by_name(made, names):
+    """Of these names of parameters, those that stand for one of the student's own."""
+    return [name for name in names if made.loaded.by_name.get(name) == "loaded"]
 
 
 def is_of_its_own(name):

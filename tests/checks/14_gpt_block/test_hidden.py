@@ -5,6 +5,7 @@ import pytest
 from ..helpers import OF_CONTEXT_VECTORS
 from .helpers import (
     FEATURES,
+    OF_BENDS,
     OF_SCORES,
     OF_SUMS,
     block_parameters,
@@ -80,13 +81,13 @@ class TestTransformerBlock:
     def test_unseen_texts(self, attempt, draw):
         """Other sizes should give the right result, too."""
         block = given(attempt, block_parameters(draw, 8), 8, 6, 2)
-        block(draw.normal(3, 6, 8), training=False).agrees(axes=OF_CONTEXT_VECTORS, atol=OF_SUMS)
+        block(draw.normal(3, 6, 8), training=False).agrees(axes=OF_CONTEXT_VECTORS, atol=OF_BENDS)
 
     @pytest.mark.deepens("test_the_result_for_given_parameters")
     def test_as_many_tokens_as_heads(self, attempt, draw):
         """Tokens, heads and features should be told apart, also where there are as many."""
         block = given(attempt, block_parameters(draw, 4), 4, 4, 4)
-        block(draw.normal(4, 4, 4), training=False).agrees(axes=OF_CONTEXT_VECTORS, atol=OF_SUMS)
+        block(draw.normal(4, 4, 4), training=False).agrees(axes=OF_CONTEXT_VECTORS, atol=OF_BENDS)
 
 
 @pytest.mark.exercise("GPT")
@@ -105,13 +106,13 @@ class TestGPT:
         )
         names = learned_beside_a_head(model, ("wte.weight", "wpe.weight", "ln_f.weight"))
         # Sums over all tokens.
-        called.parameter_gradients_agree(*names, atol=1e-3)
+        called.parameter_gradients_agree(*names, atol=5e-2)
 
     def judge_scores(self, attempt, draw, sizes, **how):
         """Judge the scores of a model of these sizes; both come back."""
         model = given(attempt, gpt_parameters(draw, sizes), *sizes)
         called = scored(model, tokens(draw, 3, 6, sizes[0]), **how)
-        called.agrees(axes=OF_SCORES, atol=OF_SUMS)
+        called.agrees(axes=OF_SCORES, atol=OF_BENDS)
         return model, called
 
 

@@ -15,6 +15,7 @@ from .helpers import (
     FEATURES,
     GPT_SIZES,
     NUM_HEADS,
+    OF_BENDS,
     OF_SCORES,
     OF_SUMS,
     VOCAB_SIZE,
@@ -33,6 +34,7 @@ from .helpers import (
     norm_parameters,
     not_taken,
     scored,
+    taken_by_name,
     tokens,
 )
 
@@ -105,13 +107,12 @@ class TestLayerNorm(KeepsNames):
         judge_gradients(attempt, draw, norm_parameters(draw), FEATURES)
 
 
-def judge_gradients(attempt, draw, values, *sizes):
+def judge_gradients(attempt, draw, values, *sizes, atol=OF_SUMS):
     """Judge the gradients for the tokens and for all parameters."""
-    called = given(attempt, values, *sizes)(
-        draw.normal(*TEXTS), training=False, cotangent=draw.normal(*TEXTS)
-    )
-    called.gradients_agree(what=OF_TOKENS, axes=OF_CONTEXT_VECTORS, atol=OF_SUMS)
-    called.parameter_gradients_agree(*values, atol=OF_SUMS)
+    layer = given(attempt, values, *sizes)
+    called = layer(draw.normal(*TEXTS), training=False, cotangent=draw.normal(*TEXTS))
+    called.gradients_agree(what=OF_TOKENS, axes=OF_CONTEXT_VECTORS, atol=atol)
+    called.parameter_gradients_agree(*taken_by_name(layer, values), atol=atol)
 
 
 @pytest.mark.exercise("gelu")
@@ -272,13 +273,13 @@ class TestTransformerBlock(KeepsNames):
     def test_the_result_for_given_parameters(self, attempt, draw):
         """With given parameters, the result should be right."""
         block = given(attempt, block_parameters(draw), *BLOCK_SIZES)
-        block(draw.normal(*TEXTS), training=False).agrees(axes=OF_CONTEXT_VECTORS, atol=OF_SUMS)
+        block(draw.normal(*TEXTS), training=False).agrees(axes=OF_CONTEXT_VECTORS, atol=OF_BENDS)
 
     def test_the_result_is_that_of_torchs_own_layer(self, attempt, draw):
         """The result should be that of `nn.TransformerEncoderLayer` with `norm_first=True`."""
         values, x = block_parameters(draw, qkv_bias=True), draw.normal(*TEXTS)
         block = given(attempt, values, *BLOCK_SIZES, qkv_bias=True)
-        block(x, training=False).gives(by_torch(values, x), axes=OF_CONTEXT_VECTORS, atol=OF_SUMS)
+        block(x, training=False).gives(by_torch(values, x), axes=OF_CONTEXT_VECTORS, atol=OF_BENDS)
 
     @pytest.mark.conduct
     def test_texts_may_be_as_long_as_the_context(self, attempt, draw):
@@ -297,7 +298,7 @@ class TestTransformerBlock(KeepsNames):
     def test_nothing_is_dropped(self, attempt, draw):
         """In training, too, nothing should be dropped."""
         block = given(attempt, block_parameters(draw), *BLOCK_SIZES)
-        block(draw.normal(*TEXTS), training=True).agrees(axes=OF_CONTEXT_VECTORS, atol=OF_SUMS)
+        block(draw.normal(*TEXTS), training=True).agrees(axes=OF_CONTEXT_VECTORS, atol=OF_BENDS)
 
     @pytest.mark.conduct
     def test_the_tokens_are_left_as_they_are(self, attempt, draw):
@@ -307,7 +308,7 @@ class TestTransformerBlock(KeepsNames):
 
     def test_gradients_reach_the_tokens_and_the_parameters(self, attempt, draw):
         """Gradients should flow to the tokens and to all parameters."""
-        judge_gradients(attempt, draw, block_parameters(draw), *BLOCK_SIZES)
+        judge_gradients(attempt, draw, block_parameters(draw), *BLOCK_SIZES, atol=OF_BENDS)
 
 
 @pytest.mark.exercise("GPT")
@@ -342,7 +343,7 @@ class TestGPT(KeepsNames):
     def test_the_scores_for_given_parameters(self, attempt, draw):
         """With given parameters, the scores should be right."""
         model = given(attempt, gpt_parameters(draw), *GPT_SIZES)
-        scored(model, tokens(draw, 2, 5)).agrees(axes=OF_SCORES, atol=OF_SUMS)
+        scored(model, tokens(draw, 2, 5)).agrees(axes=OF_SCORES, atol=OF_BENDS)
 
     def test_biases_are_there_when_asked_for(self, attempt, judge, draw):
         """With `qkv_bias=True`, queries, keys and values should have biases in each block."""
@@ -350,7 +351,7 @@ class TestGPT(KeepsNames):
         model = given(attempt, values, *GPT_SIZES, qkv_bias=True)
         loaded = dict.fromkeys(values, "loaded")
         judge(loaded | not_taken(model), loaded, what=FOUND_PARAMETERS)
-        scored(model, tokens(draw, 2, 5)).agrees(axes=OF_SCORES, atol=OF_SUMS)
+        scored(model, tokens(draw, 2, 5)).agrees(axes=OF_SCORES, atol=OF_BENDS)
 
     @pytest.mark.conduct
     def test_the_numbers_at_gpt2_size(self, attempt, judge):
@@ -383,12 +384,12 @@ class TestGPT(KeepsNames):
         """Gradients should flow to all parameters."""
         model, values, called = self.differentiated(attempt, draw)
         # Sums over all tokens, through two blocks.
-        called.parameter_gradients_agree(*learned_beside_a_head(model, values), atol=1e-3)
+        called.parameter_gradients_agree(*learned_beside_a_head(model, values), atol=5e-2)
 
     def test_the_head_is_tied_to_wte(self, attempt, draw):
         """Gradients should flow to `wte` from both sides: it is also the matrix of the head."""
         _model, _values, called = self.differentiated(attempt, draw)
-        called.parameter_gradients_agree("wte.weight", atol=1e-3)
+        called.parameter_gradients_agree("wte.weight", atol=5e-2)
 
     def differentiated(self, attempt, draw):
         """A model, its parameters, and a call with gradients."""
