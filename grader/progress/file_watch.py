@@ -82,8 +82,10 @@ def polled(
 
 
 def _work(folder: Path) -> Iterator[Path]:
-    """The scripts and notebooks below a folder."""
-    return (path for form in FORMS for path in folder.rglob(f"*{form}"))
+    """The scripts and notebooks below a folder; of one that goes meanwhile, those found before."""
+    for form in FORMS:
+        with suppress(OSError):
+            yield from folder.rglob(f"*{form}")
 
 
 def _seen(files: Iterable[Path]) -> dict[str, tuple[int, int, int]]:
