@@ -111,6 +111,22 @@ def root() -> Path:
     return ROOT
 
 
+@pytest.fixture(scope="session", autouse=True)
+def warm_start() -> Iterator[None]:
+    """Warm parents are forks of one process that has imported torch, where that is the same."""
+    if sys.platform != "linux":
+        yield
+        return
+    from warm_start import WarmStart
+
+    from grader.sessions import launchers
+
+    with pytest.MonkeyPatch.context() as patch:
+        start = WarmStart(launchers._start_interpreter, launchers._environment)
+        patch.setattr(launchers, "_start_interpreter", start)
+        yield
+
+
 # The example course, made once: what tests change is a copy.
 
 
