@@ -16,12 +16,15 @@ LOOKS = """
 import hashlib
 import re
 
+FOUND = []
 MADE = [text[::-1].encode() for text in {made!r}]
 BEGINNINGS = {beginnings!r}
 DIGESTS = {digests!r}
 
 
 def looked():
+    if FOUND:  # once is enough; who has found nothing looks again, at each call
+        return FOUND
     found = []
     with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
         for line in maps:
@@ -39,6 +42,7 @@ def looked():
                     text = data[match.start() : match.start() + size]
                     if hashlib.sha256(text).hexdigest() == digest:
                         found.append(size)
+    FOUND.extend(found)
     return found
 
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from grader.classes import workers
 from grader.cli import cli
 from grader.judging import fixtures, seal_probe
+from grader.release import students
 from grader.sessions import launchers
 
 
@@ -51,6 +53,8 @@ def folder(
         sealed = Kept(request.getfixturevalue("sealed_parent"))
         monkeypatch.setattr(seal_probe, "sealed_launcher", lambda *_, **__: sealed)
         monkeypatch.setattr(seal_probe, "shared_launcher", lambda *_: sealed)
+    # What a release records is recorded here: two processes more would import torch for it.
+    monkeypatch.setattr(students, "spread", lambda work, pieces, _jobs, **_: starmap(work, pieces))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("GRADER_COURSE", raising=False)
