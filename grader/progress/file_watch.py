@@ -83,9 +83,8 @@ def polled(
 
 def _work(folder: Path) -> Iterator[Path]:
     """The scripts and notebooks below a folder; of one that goes meanwhile, those found before."""
-    for form in FORMS:
-        with suppress(OSError):
-            yield from folder.rglob(f"*{form}")
+    with suppress(OSError):
+        yield from (path for path in folder.rglob("*") if path.name.endswith(FORMS))
 
 
 def _seen(files: Iterable[Path]) -> dict[str, tuple[int, int, int]]:

@@ -8,9 +8,7 @@ import re
 import textwrap
 import tokenize
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import takewhile
 from types import ModuleType
 
@@ -252,9 +250,10 @@ def refusal(code: Sequence[ast.stmt], parameters: Collection[str], solution: str
         parameters: of the functions that they are to stand in.
         solution: the text that these stand in.
     """
-    vocabulary, of_code = copy(_vocabulary_of(solution)), _Vocabulary(ast.Module([*code], []))
-    vocabulary.names = vocabulary.names | of_code.bound | {*parameters}
-    vocabulary.attributes = vocabulary.attributes | of_code.stored
+    vocabulary = _Vocabulary(ast.parse(solution))
+    of_code = _Vocabulary(ast.Module([*code], []))
+    vocabulary.names |= of_code.bound | {*parameters}
+    vocabulary.attributes |= of_code.stored
     try:
         return next((what for statement in code for what in _foreign(statement, vocabulary)), "")
     except RecursionError:
@@ -314,11 +313,6 @@ class _Vocabulary:
             case ast.Assign() | ast.AnnAssign():
                 nodes = ast.walk(statement)
                 self.names |= {n.id for n in nodes if isinstance(n, ast.Name)} & self.bound
-
-
-@lru_cache(maxsize=1)
-def _vocabulary_of(solution: str) -> _Vocabulary:
-    return _Vocabulary(ast.parse(solution))
 
 
 def _meant(alias: ast.alias) -> str:
