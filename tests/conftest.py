@@ -65,9 +65,19 @@ RANKS = ("xdist_group", "proof", "slow")
 
 
 @pytest.hookimpl(trylast=True)  # after files were shuffled
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Groups come first, then long tests, so that no worker is left alone with one at the end."""
-    items.sort(key=_rank)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Groups come first, then long tests, so that no worker is left alone with one at the end.
+
+    What needs another system than this one is not selected.
+    """
+    elsewhere = [item for item in items if not _runs_here(item)]
+    config.hook.pytest_deselected(items=elsewhere)
+    items[:] = sorted((item for item in items if item not in elsewhere), key=_rank)
+
+
+def _runs_here(item: pytest.Item) -> bool:
+    """Whether each `only_on` of a test names this system."""
+    return all(sys.platform in mark.args for mark in item.iter_markers("only_on"))
 
 
 def _rank(item: pytest.Item) -> int:

@@ -1,7 +1,6 @@
 """Workers are forks of what forks the children: these have nothing in their memory of what workers know."""
 
 import hashlib
-import sys
 
 import pytest
 
@@ -68,7 +67,7 @@ def student(folder, made=()):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are no forks")
+@pytest.mark.only_on("linux", reason="elsewhere workers are no forks")
 def test_a_child_has_neither_the_seed_nor_the_environment_of_its_worker(
     course_copy, tmp_path, monkeypatch
 ):

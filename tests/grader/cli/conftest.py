@@ -44,12 +44,13 @@ def folder(
     request: pytest.FixtureRequest,
 ) -> Path:
     """A course, which is the current folder, and a student's memory of hints of its own."""
-    kept = Kept(request.getfixturevalue("warm_parent"))
+    is_linux = sys.platform == "linux"
+    kept = Kept(request.getfixturevalue("warm_parent") if is_linux else launchers.SpawnLauncher())
     for name in ("default_launcher", "early_launcher"):
         monkeypatch.setattr(launchers, name, lambda *_: kept)
     for module in (fixtures, seal_probe, workers):
         monkeypatch.setattr(module, "default_launcher", lambda *_: kept)
-    if sys.platform == "linux":
+    if is_linux:
         sealed = Kept(request.getfixturevalue("sealed_parent"))
         monkeypatch.setattr(seal_probe, "sealed_launcher", lambda *_, **__: sealed)
         monkeypatch.setattr(seal_probe, "shared_launcher", lambda *_: sealed)
