@@ -364,6 +364,7 @@ class Term(Class):
         self.edit(name, *((new, old) if is_changed else (old, new)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [*range(2), *(pytest.param(n, marks=pytest.mark.proof) for n in range(2, 16))]
 )

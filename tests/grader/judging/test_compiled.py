@@ -119,6 +119,7 @@ def small_class(course_copy, tmp_path, warm_parent):
     return Class(course_copy, tmp_path / "class", warm_parent)
 
 
+@pytest.mark.slow
 def test_a_class_has_the_same_results_with_a_cold_cache_a_warm_one_and_none(small_class, cache):
     """To the byte: outcomes, messages, pictures and the names of mistakes."""
     without = small_class.results()
