@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WITH_CHECK := $(MAKE) --no-print-directory --jobs 2 check selected
-PYTEST := $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
+# What failed in the last run comes first; ARGS="-k words" runs less.
+PYTEST := $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder --failed-first $(ARGS)
 STAMP := $(VENV)/.ready
 
 # Hundreds of processes import the kit: they are to read it compiled.

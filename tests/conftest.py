@@ -65,9 +65,19 @@ RANKS = ("xdist_group", "proof", "slow")
 
 
 @pytest.hookimpl(trylast=True)  # after files were shuffled
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Groups come first, then long tests, so that no worker is left alone with one at the end."""
-    items.sort(key=_rank)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Groups come first, then long tests, so that no worker is left alone with one at the end.
+
+    What needs another system than this one is not selected.
+    """
+    elsewhere = [item for item in items if not _runs_here(item)]
+    config.hook.pytest_deselected(items=elsewhere)
+    items[:] = sorted((item for item in items if item not in elsewhere), key=_rank)
+
+
+def _runs_here(item: pytest.Item) -> bool:
+    """Whether each `only_on` of a test names this system."""
+    return all(sys.platform in mark.args for mark in item.iter_markers("only_on"))
 
 
 def _rank(item: pytest.Item) -> int:
@@ -109,6 +119,22 @@ def english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def root() -> Path:
     """The folder of the repository."""
     return ROOT
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warm_start() -> Iterator[None]:
+    """Warm parents are forks of one process that has imported torch, where that is the same."""
+    if sys.platform != "linux":
+        yield
+        return
+    from warm_start import WarmStart
+
+    from grader.sessions import launchers
+
+    with pytest.MonkeyPatch.context() as patch:
+        start = WarmStart(launchers._start_interpreter, launchers._environment)
+        patch.setattr(launchers, "_start_interpreter", start)
+        yield
 
 
 # The example course, made once: what tests change is a copy.

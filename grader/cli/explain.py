@@ -174,8 +174,9 @@ def _print_code(out: Console, explained: Explained, submission: Submission) -> N
         n for n, line in enumerate(lines) if n and line[:1].strip() and line[0] not in ")]}"
     ]
     body = "\n".join(lines[: min(next_lines, default=len(lines))]).rstrip()
-    for number, line in enumerate(body.split("\n"), at.line):
-        out.print(f"[dim]{number:5}[/]  {escape(escaped(line))}", soft_wrap=True)
+    shown = enumerate(body.split("\n"), at.line)
+    code = "\n".join(f"[dim]{number:5}[/]  {escape(escaped(line))}" for number, line in shown)
+    out.print(code, soft_wrap=True)
 
 
 def _list_requests(course: Course, run: Path, path: Path, format_: str) -> ExitCode:

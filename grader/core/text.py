@@ -4,6 +4,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 
 from grader.core.language import _
 
@@ -54,10 +55,12 @@ def location_words(file: str, cell: int | None, line: int) -> str:
 
 def display_width(text: str) -> int:
     """The columns a text takes on a terminal: a wide character takes two."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+@cache
+def _columns(c: str) -> int:
+    return 0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
 
 
 def filled(text: str, width: int, first: str = "", hanging: str = "") -> list[str]:
@@ -72,14 +75,14 @@ def filled(text: str, width: int, first: str = "", hanging: str = "") -> list[st
         first: what the first line begins with.
         hanging: what the others begin with.
     """
-    lines, line = [], first
+    lines, line, taken = [], first, display_width(first)
     is_empty = True
     for unit in _units(text):
-        if not is_empty and display_width(line + unit.rstrip()) > width:
+        if not is_empty and taken + display_width(unit.rstrip()) > width:
             lines.append(line.rstrip())
-            line, is_empty = hanging, True
+            line, taken, is_empty = hanging, display_width(hanging), True
         if not (is_empty and lines and unit.isspace()):
-            line, is_empty = line + unit, False
+            line, taken, is_empty = line + unit, taken + display_width(unit), False
     return [*lines, line.rstrip()]
 
 

@@ -82,8 +82,9 @@ def polled(
 
 
 def _work(folder: Path) -> Iterator[Path]:
-    """The scripts and notebooks below a folder."""
-    return (path for form in FORMS for path in folder.rglob(f"*{form}"))
+    """The scripts and notebooks below a folder; of one that goes meanwhile, those found before."""
+    with suppress(OSError):
+        yield from (path for path in folder.rglob("*") if path.name.endswith(FORMS))
 
 
 def _seen(files: Iterable[Path]) -> dict[str, tuple[int, int, int]]:

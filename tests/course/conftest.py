@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from grader.authoring import validate as validation
 from grader.authoring.check_proofs import Report
 from grader.authoring.free_points import OneAtATime
 from grader.authoring.validate import validate
@@ -128,13 +129,20 @@ class Example:
         for file in generate(load_course(self.folder)):
             file.write(self.folder)
 
-    def report(self) -> Report:
+    def report(self, *targets: str) -> Report:
         """What a validation finds."""
-        return validate(load_course(self.folder))
+        return validate(load_course(self.folder), targets)
 
-    def faults(self) -> list[str]:
-        """The faults that a validation finds."""
-        return self.report().faults
+    def faults(self, *targets: str) -> list[str]:
+        """The faults that a validation finds, of all or of some exercises."""
+        return self.report(*targets).faults
+
+    def faults_of_files(self) -> list[str]:
+        """Those of files and texts alone: no check is run, which takes most of the time."""
+        proofs = [one for one in validation.PROOFS if one.stage is not validation.Stage.CHECKS]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(validation, "PROOFS", proofs)
+            return self.faults()
 
 
 @pytest.fixture

@@ -104,6 +104,7 @@ ITS_OWN_FIRST = """if cache and "mine" in vars(self):
         self.mine = keys, values = append_to_cache(cache, new_keys, new_values)"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kept", "name"),
     [

@@ -38,6 +38,7 @@ def test_untouched_stubs_and_notebooks_run_through(course: Course) -> None:
         exec(paths.stub.read_text("utf-8"), {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_solved", [True, False], ids=["solution", "stub"])
 def test_experiments_run_from_top_to_bottom(
     course: Course,

@@ -1,16 +1,15 @@
 """Optional assignments that are left out leave no trace."""
 
 import gzip
-import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from grader.authoring.file_proofs import files_are_declared
+from grader.cli import cli
 from grader.course.course import COURSE_VARIABLE, MANIFEST, WORK, Course, load_course
 from grader.course.outcome_parts import outcome_parts
 from grader.extras.gradescope.release import gradescope_files
@@ -21,7 +20,6 @@ from tests.course.conftest import part_of_course
 pytestmark = pytest.mark.slow
 
 ONE, EXTRA = "01_simple_attention", "13_masks"
-GRADER = (sys.executable, "-c", "from grader.cli import main; main()")
 CHANGING = re.compile(rb'"duration_s": [0-9.e-]+|\d{4}-\d\d-\d\d[T ][\d:.+]+')
 
 
@@ -41,19 +39,17 @@ def never(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Course:
     return part_of_course(root, tmp_path_factory.mktemp("never") / "course", (ONE,))
 
 
-def outputs(course: Course, submissions: Path) -> dict[str, bytes]:
+def outputs(course: Course, submissions: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """Every file that grading a class writes, but for its durations and moments."""
     out = course.root.parent / "out"
     here = ("--out", out, "--isolation", "process", "--jobs", 1, "--seed", 1)
     reports = ("--report", "items", "--report", "html")
-    done = subprocess.run(
-        [*GRADER, "grade", submissions, *map(str, (*here, *reports))],
-        env={**os.environ, COURSE_VARIABLE: str(course.root)},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setenv(COURSE_VARIABLE, str(course.root))
+    for name in [name for name in sys.modules if name.startswith("tests.checks")]:
+        monkeypatch.delitem(sys.modules, name)  # the other course's checks have the same names
+    with pytest.raises(SystemExit) as ended:
+        cli.main([*map(str, ("grade", submissions, *here, *reports))], prog_name="grader")
+    assert not ended.value.code
     files = [path for path in sorted(out.rglob("*")) if path.is_file() and path.name != STORE]
     written = [
         gzip.decompress(f.read_bytes()) if f.suffix == ".gz" else f.read_bytes() for f in files
@@ -65,15 +61,19 @@ def outputs(course: Course, submissions: Path) -> dict[str, bytes]:
 
 
 def test_what_is_left_out_is_in_no_output(
-    root: Path, without: Course, never: Course, tmp_path: Path
+    root: Path,
+    without: Course,
+    never: Course,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Records, scores, pages, and the stubs: byte for byte, but for when and how long."""
     class_ = root / "tests" / "example_class" / "submissions"
     for student in ("both_forms", "missing_function"):
         shutil.copytree(class_ / student / ONE, tmp_path / student / ONE)
     shutil.copytree(never.root / WORK / ONE, tmp_path / "nothing_done" / ONE)
-    ours = outputs(without, tmp_path)
-    theirs = outputs(never, tmp_path)
+    ours = outputs(without, tmp_path, monkeypatch)
+    theirs = outputs(never, tmp_path, monkeypatch)
     assert [name for name in ours | theirs if ours.get(name) != theirs.get(name)] == []
     assert "scores.csv" in ours
     assert outcome_parts(without) == outcome_parts(never)

@@ -30,6 +30,7 @@ from grader.cli.class_output import class_table
 from grader.cli.render import print_check
 from grader.core import language
 from grader.core.errors import CourseError
+from grader.core.files import OutputFile
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -86,6 +87,12 @@ NEVER_FIRST = "、。，．：；？！）」』】”’"
 def the_course() -> Course:
     """The course itself, read once."""
     return load_course(ROOT)
+
+
+@lru_cache
+def generated(code: str = "") -> list[OutputFile]:
+    """The stubs, notebooks and pictures in a language, made once."""
+    return list(generate(the_course(), code))
 
 
 @lru_cache
@@ -212,7 +219,7 @@ def test_a_check_with_an_f_string_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("code", TRANSLATIONS)
 def test_stubs_and_notebooks_do_the_same_in_every_language(code: str) -> None:
     """Names, signatures, values and the sentinels; cells, their ids and metadata; figures."""
-    for english, file in zip(generate(the_course()), generate(the_course(), code), strict=True):
+    for english, file in zip(generated(), generated(code), strict=True):
         assert file.path == english.path
         if file.path.endswith(".py"):
             assert meaning(file.text) == meaning(english.text)
@@ -238,7 +245,7 @@ def test_stubs_and_notebooks_do_the_same_in_every_language(code: str) -> None:
 @pytest.mark.parametrize("code", TRANSLATIONS)
 def test_no_english_is_left_in_a_stub(code: str) -> None:
     """Beside code, names and examples."""
-    for file in generate(the_course(), code):
+    for file in generated(code):
         if file.path.endswith(".py"):
             tree = ast.parse(file.text)
             docs = [
@@ -256,7 +263,7 @@ def test_an_untouched_stub_in_another_language_is_not_attempted(code: str, tmp_p
     """Of a stub and a notebook the one that differs from its stub counts, in any language."""
     course, solution = the_course(), "normalize_scores: not attempted yet"
     assignment = course.assignments[0]
-    files = {Path(f.path).name: f.text for f in generate(course, code)}
+    files = {Path(f.path).name: f.text for f in generated(code)}
     py, ipynb = f"{assignment.module}.py", f"{assignment.module}.ipynb"
     for touched in (py, ipynb):
         folder = tmp_path / touched / assignment.id

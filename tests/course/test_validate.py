@@ -78,7 +78,7 @@ def test_a_stub_that_passes_a_check_is_told_for_both_forms(example) -> None:
     """A check that asks nothing of the student gives points away."""
     example.edit(VISIBLE, FIRST_CHECK, '        judge.that(True, "never said")')
     check = "01_scores/scores::visible::test_a_score_for_each_query_and_key"
-    assert example.faults() == [
+    assert example.faults("scores") == [
         f"01_scores/scores: the stub (py) passes {check}",
         f"01_scores/scores: the stub (ipynb) passes {check}",
     ]
@@ -89,7 +89,7 @@ def test_what_a_gate_blocks_for_the_solution_is_told_once(example) -> None:
     example.edit(VISIBLE, FIRST_CHECK, FIRST_CHECK.replace("(2, 3)", "(3, 2)"))
     gate = "01_scores/scores::visible::test_a_score_for_each_query_and_key"
     sentence = "expected the shape (3, 2), received (2, 3)"
-    assert example.faults() == [f"01_scores/scores: the solution fails {gate}: {sentence}"]
+    assert example.faults("scores") == [f"01_scores/scores: the solution fails {gate}: {sentence}"]
 
 
 def test_a_solution_that_fails_is_told_with_its_check_and_the_reason(example) -> None:
@@ -97,7 +97,7 @@ def test_a_solution_that_fails_is_told_with_its_check_and_the_reason(example) ->
     example.edit(SOLUTION, "** 0.5", "** 0.4")
     example.edit(MISTAKES, "** 0.5", "** 0.4", times=2)
     example.regenerate()
-    assert example.faults() == [
+    assert example.faults("scores") == [
         f"01_scores/scores: the solution fails {AS_PRINTED}: 6 of 6 values differ, "
         "the first at query 0, key 0: expected 0.7071, received 0.7579",
     ]
@@ -117,7 +117,7 @@ def test_a_check_that_breaks_or_never_returns_is_told_with_its_line(example, lin
     before, _, _ = (example.folder / VISIBLE).read_text("utf-8").partition(judged)
     example.edit(VISIBLE, judged, line)
     scores, where = "01_scores/scores", f"{VISIBLE}:{len(before.splitlines())}"
-    assert example.faults() == [
+    assert example.faults("scores") == [
         f"{scores}: the solution fails {AS_PRINTED}: {where}: {said}",
     ]
 
@@ -136,7 +136,7 @@ def test_a_hidden_check_of_what_no_student_reads_is_told(example, mark: str, sai
     example.edit(HIDDEN, '    @pytest.mark.deepens("test_the_scores_as_printed")\n', mark)
     check = "01_scores/scores::hidden::test_other_queries_and_keys"
     fault = f"{check}: {said} a visible check nor a sentence of the docstring that it deepens"
-    assert example.faults() == ([fault] if said else [])
+    assert example.faults("scores") == ([fault] if said else [])
 
 
 def test_a_check_without_a_docstring_is_told(example) -> None:
@@ -188,7 +188,7 @@ def test_a_misconception_nobody_catches_is_told(example) -> None:
     example.edit(
         MISTAKES, "replace = '''products'''", "replace = '''products / keys.shape[-1] ** 0.50'''"
     )
-    assert example.faults() == [
+    assert example.faults("scores") == [
         "01_scores/scores: no check catches the misconception 'scores-not-scaled'",
         "01_scores/scores: the solution and scores-not-scaled are the same to all checks",
     ]
@@ -200,7 +200,7 @@ def test_two_misconceptions_that_are_the_same_function_are_told(example) -> None
     example.append(MISTAKES, same)
     both = "scores-not-scaled or scores-as-they-are"
     place = "01_scores/scores"
-    assert example.faults() == [
+    assert example.faults("scores") == [
         f"{place}: the misconception 'scores-not-scaled' is recognised as {both}",
         f"{place}: the misconception 'scores-as-they-are' is recognised as {both}",
         f"{place}: scores-not-scaled and scores-as-they-are are the same to all checks",
@@ -212,7 +212,7 @@ def test_more_misconceptions_that_look_the_same_than_are_named_are_told(example)
     for factor in ("1.0", "1", "2 / 2"):
         same = another_mistake(f"times {factor}", "/ keys.shape[-1] ** 0.5", f"* {factor}")
         example.append(MISTAKES, same)
-    said = example.faults()
+    said = example.faults("scores")
     assert said[:4] == [
         f"01_scores/scores: the misconception {name!r} is recognised as nothing"
         for name in ("scores-not-scaled", "times 1.0", "times 1", "times 2 / 2")
@@ -223,7 +223,7 @@ def test_more_misconceptions_that_look_the_same_than_are_named_are_told(example)
 def test_a_misconception_too_close_to_the_solution_is_told(example) -> None:
     """Another machine's rounding could make it right."""
     example.edit(MISTAKES, "replace = '''** 1'''", "replace = '''** 0.5002'''")
-    assert example.faults() == [
+    assert example.faults("scores") == [
         "01_scores/scores: the solution and scores-without-root are only 3.2e-04 apart; "
         "0.001 is needed"
     ]
@@ -233,7 +233,7 @@ def test_two_misconceptions_too_close_to_each_other_are_told(example) -> None:
     """A student's rounding could turn one into the other."""
     near = another_mistake("scores-off", "products / keys.shape[-1] ** 0.5", "products * 1.00002")
     example.append(MISTAKES, near)
-    assert example.faults() == [
+    assert example.faults("scores") == [
         "01_scores/scores: scores-not-scaled and scores-off are only 2.0e-05 apart; 0.001 is needed"
     ]
 
@@ -252,7 +252,7 @@ def test_a_misconception_that_does_not_define_the_exercise_is_told(example) -> N
     """Nothing could be judged with it."""
     example.edit(MISTAKES, "find = '''** 0.5'''", "find = '''def scores('''")
     example.edit(MISTAKES, "replace = '''** 1'''", "replace = '''def score('''")
-    assert example.faults() == [
+    assert example.faults("scores") == [
         "01_scores/scores: with the misconception 'scores-without-root', scores is not defined"
     ]
 
@@ -276,7 +276,7 @@ def test_two_misconceptions_that_a_gate_keeps_apart_from_all_else_are_told_so(ex
     example.append(MISTAKES, transposed + other)
     gate = "01_scores/scores::visible::test_a_score_for_each_query_and_key"
     why = f"; the gate {gate} fails, and blocks the checks behind it"
-    faults = example.faults()
+    faults = example.faults("scores")
     both = "scores-raised or scores-raised-as-well"
     assert (
         f"01_scores/scores: the misconception 'scores-raised' is recognised as {both}{why}"

@@ -104,7 +104,7 @@ def test_a_file_nobody_declares_is_told(example, path: str) -> None:
     """Wherever it lies among the course's own."""
     (example.folder / path).parent.mkdir(exist_ok=True)
     (example.folder / path).write_text("", "utf-8")
-    assert example.faults() == [f"{path}: course.toml does not declare it"]
+    assert example.faults_of_files() == [f"{path}: course.toml does not declare it"]
 
 
 @pytest.mark.parametrize(
@@ -126,15 +126,15 @@ def test_a_missing_file_is_told(example, path: str, more: list[str]) -> None:
 def test_a_missing_guide_is_told(example) -> None:
     """The students' README would have no end."""
     example.edit("course.toml", "[course]", '[course]\nguide = "map.md"')
-    assert example.faults()[0] == "map.md: it is missing"
+    assert example.faults_of_files()[0] == "map.md: it is missing"
     (example.folder / "map.md").write_text("## The map\n", "utf-8")
-    assert example.faults() == []
+    assert example.faults_of_files() == []
 
 
 def test_missing_hints_are_told_with_their_assignment(example) -> None:
     """All assignments have a file of that name."""
     (example.folder / HINTS).unlink()
-    assert example.faults() == [
+    assert example.faults_of_files() == [
         "solutions/02_mixture/hints.toml: it cannot be read (No such file or directory)",
         f"{HINTS}: it is missing",
     ]
@@ -143,7 +143,7 @@ def test_missing_hints_are_told_with_their_assignment(example) -> None:
 def test_too_few_hints_are_told(example) -> None:
     """Hints climb, so one is not enough."""
     example.edit(HINTS, '"What has to sum to 1?", ', "")
-    assert example.faults() == [
+    assert example.faults_of_files() == [
         "solutions/02_mixture/hints.toml: weights: found 1 hint; at least 2 are needed"
     ]
 
@@ -151,7 +151,7 @@ def test_too_few_hints_are_told(example) -> None:
 def test_hints_for_no_exercise_are_told(example) -> None:
     """A misspelt name leaves its exercise without hints."""
     example.edit(HINTS, "Mixture = [", "Mixtures = [")
-    assert example.faults() == [
+    assert example.faults_of_files() == [
         "solutions/02_mixture/hints.toml: Mixtures: no such exercise",
         "solutions/02_mixture/hints.toml: Mixture: found 0 hints; at least 2 are needed",
     ]
@@ -160,7 +160,7 @@ def test_hints_for_no_exercise_are_told(example) -> None:
 def test_points_that_do_not_add_up_are_told(example) -> None:
     """The manifest's total against its exercises."""
     example.edit("course.toml", "points = 6", "points = 7")
-    assert example.faults() == ["course.toml: points says 7; the exercises add up to 6"]
+    assert example.faults_of_files() == ["course.toml: points says 7; the exercises add up to 6"]
 
 
 def test_points_need_no_generated_notebook(example) -> None:
@@ -168,14 +168,14 @@ def test_points_need_no_generated_notebook(example) -> None:
     example.edit("course.toml", "points = 6", "points = 5.5")
     example.edit("course.toml", "scores = 2", "scores = 2.5")
     example.edit("course.toml", "weights = 1", "weights = 0")
-    assert example.faults() == []
+    assert example.faults_of_files() == []
 
 
 def test_a_notebook_that_breaks_off_is_told(example) -> None:
     """In a sentence, not in a traceback."""
     text = (example.folder / NOTEBOOK).read_text("utf-8")
     (example.folder / NOTEBOOK).write_text(text[: len(text) // 2], "utf-8")
-    assert f"{NOTEBOOK}: {TOO_OLD}" in example.faults()
+    assert f"{NOTEBOOK}: {TOO_OLD}" in example.faults_of_files()
 
 
 def test_a_stub_that_was_edited_is_told(example) -> None:
@@ -193,7 +193,7 @@ def test_of_a_stub_that_is_too_old_nothing_else_is_told(example) -> None:
 def test_stubs_older_than_their_solution_are_told(example) -> None:
     """Both forms."""
     example.edit(SOLUTION, "How well", "How badly")
-    assert example.faults() == [f"{STUB}: {TOO_OLD}", f"{NOTEBOOK}: {TOO_OLD}"]
+    assert example.faults_of_files() == [f"{STUB}: {TOO_OLD}", f"{NOTEBOOK}: {TOO_OLD}"]
 
 
 # Releases.
@@ -309,7 +309,7 @@ def test_data_is_declared_where_hidden_checks_name_it(example) -> None:
     """A JSON file beside them that nothing loads is one too many."""
     (example.folder / HIDDEN).with_name("table.json").write_text("{}", "utf-8")
     told = "tests/checks/01_scores/table.json: course.toml does not declare it"
-    assert example.faults() == [told]
+    assert example.faults_of_files() == [told]
     with (example.folder / HIDDEN).open("a", encoding="utf-8") as file:
         file.write('\nTABLE = "table.json"\n')
-    assert example.faults() == []
+    assert example.faults_of_files() == []

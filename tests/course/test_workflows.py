@@ -131,6 +131,26 @@ def test_a_push_runs_the_students_workflow(root: Path) -> None:
     ]
 
 
+def test_the_tests_run_on_each_system_that_students_have(root: Path) -> None:
+    """All of them on Linux; elsewhere those of what students use, each of which is there."""
+    content = workflow(root / ".github" / "workflows" / "test.yml")
+    whole, some = content["jobs"]["all"], content["jobs"]["students"]
+    assert whole["steps"][-1]["run"].endswith(" .ci/run")
+    assert [name.partition("-")[0] for name in some["strategy"]["matrix"]["system"]] == [
+        *("macos", "windows")
+    ]
+    paths = [word for word in some["steps"][-1]["run"].split() if word.startswith("tests/")]
+    assert len(paths) > 5
+    assert [path for path in paths if not (root / path).exists()] == []
+    assert content["permissions"] == {"contents": "read"}
+    for job in (whole, some):
+        used = [step["uses"] for step in job["steps"] if "uses" in step]
+        assert all(PINNED.fullmatch(action) for action in used)
+        assert job["timeout-minutes"] <= 60
+        assert "permissions" not in job
+        assert not [step for step in job["steps"] if "${{" in str(step.get("run", ""))]
+
+
 # The student's side.
 
 

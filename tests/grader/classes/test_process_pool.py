@@ -1,7 +1,6 @@
 """Workers are forks of what forks the children: these have nothing in their memory of what workers know."""
 
 import hashlib
-import sys
 
 import pytest
 
@@ -16,12 +15,15 @@ LOOKS = """
 import hashlib
 import re
 
+FOUND = []
 MADE = [text[::-1].encode() for text in {made!r}]
 BEGINNINGS = {beginnings!r}
 DIGESTS = {digests!r}
 
 
 def looked():
+    if FOUND:  # once is enough; who has found nothing looks again, at each call
+        return FOUND
     found = []
     with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
         for line in maps:
@@ -39,6 +41,7 @@ def looked():
                     text = data[match.start() : match.start() + size]
                     if hashlib.sha256(text).hexdigest() == digest:
                         found.append(size)
+    FOUND.extend(found)
     return found
 
 
@@ -64,7 +67,7 @@ def student(folder, made=()):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are no forks")
+@pytest.mark.only_on("linux", reason="elsewhere workers are no forks")
 def test_a_child_has_neither_the_seed_nor_the_environment_of_its_worker(
     course_copy, tmp_path, monkeypatch
 ):

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from grader.classes import workers
 from grader.cli import cli
 from grader.judging import fixtures, seal_probe
+from grader.release import students
 from grader.sessions import launchers
 
 
@@ -42,15 +44,18 @@ def folder(
     request: pytest.FixtureRequest,
 ) -> Path:
     """A course, which is the current folder, and a student's memory of hints of its own."""
-    kept = Kept(request.getfixturevalue("warm_parent"))
+    is_linux = sys.platform == "linux"
+    kept = Kept(request.getfixturevalue("warm_parent") if is_linux else launchers.SpawnLauncher())
     for name in ("default_launcher", "early_launcher"):
         monkeypatch.setattr(launchers, name, lambda *_: kept)
     for module in (fixtures, seal_probe, workers):
         monkeypatch.setattr(module, "default_launcher", lambda *_: kept)
-    if sys.platform == "linux":
+    if is_linux:
         sealed = Kept(request.getfixturevalue("sealed_parent"))
         monkeypatch.setattr(seal_probe, "sealed_launcher", lambda *_, **__: sealed)
         monkeypatch.setattr(seal_probe, "shared_launcher", lambda *_: sealed)
+    # What a release records is recorded here: two processes more would import torch for it.
+    monkeypatch.setattr(students, "spread", lambda work, pieces, _jobs, **_: starmap(work, pieces))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("GRADER_COURSE", raising=False)

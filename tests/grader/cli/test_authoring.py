@@ -5,6 +5,7 @@ import time
 import pytest
 
 from grader.cli import progress
+from grader.extras.mutants import replay
 from grader.judging import seal_probe
 
 STUB = "assignments/01_scores/scores.py"
@@ -207,9 +208,10 @@ def test_what_is_written_down_wrongly_is_told(grader, folder):
 
 
 def test_a_mutant_that_never_returns_is_stopped_long_before_its_time_is_up_and_is_caught(
-    grader, edit
+    grader, edit, monkeypatch
 ):
     """What it may take is a multiple of what the solution takes, not what a student's may."""
+    monkeypatch.setattr(replay, "LEAST_SECONDS", 0.1)
     edit("course.toml", "points = 6\n", "points = 6\n\n[limits]\nrequest_seconds = 40\n")
     more = "    left = 1\n    while left:\n        left -= 1\n"
     edit("solutions/02_mixture/mixture.py", "    return torch", f"{more}    return torch")

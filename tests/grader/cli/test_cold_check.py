@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is a fresh interpreter"),
+    pytest.mark.only_on("linux", reason="elsewhere it is a fresh interpreter"),
 ]
 
 LOOKS_AROUND = """

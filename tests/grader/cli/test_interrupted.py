@@ -23,7 +23,7 @@ from grader.intake.folders import read_class
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("each alone"),
-    pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc"),
+    pytest.mark.only_on("linux", reason="processes are looked up in /proc"),
 ]
 
 TIMES = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5 * {}\n"

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
-pexpect = pytest.importorskip("pexpect", reason="there are no pseudo-terminals")
+try:
+    import pexpect
+except ImportError:  # Windows has no pseudo-terminals
+    pexpect = None
 
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 RIGHT = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5\n"
@@ -22,6 +25,9 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 # Each starts the real command, which imports torch.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("each alone")]
+in_a_terminal = pytest.mark.only_on(
+    "linux", "darwin", reason="Windows has no pseudo-terminals, and hears Ctrl-C otherwise"
+)
 
 
 @dataclass
@@ -73,6 +79,7 @@ def terminal(folder: Path) -> Iterator[Callable[..., Terminal]]:
         child.close(force=True)
 
 
+@in_a_terminal
 def test_save_verdict_hint_next_quit(terminal):
     """A student's loop from beginning to end; the terminal is then as it was."""
     watch = terminal()
@@ -98,6 +105,7 @@ def test_save_verdict_hint_next_quit(terminal):
     assert watch.end() == 0
 
 
+@in_a_terminal
 def test_an_endless_loop_blocks_neither_keys_nor_saves(terminal, edit):
     """It is left at once, and nothing of it goes on running."""
     first = '[[assignments]]\nid = "01_scores"'
@@ -126,6 +134,7 @@ def echoes(child: Any) -> bool:
     return child.getecho()
 
 
+@in_a_terminal
 @pytest.mark.proof
 @pytest.mark.parametrize(
     ("end", "code"),
@@ -147,6 +156,7 @@ def test_the_terminal_is_left_as_it_was(terminal, end, code):
     assert watch.end() == code
 
 
+@in_a_terminal
 @pytest.mark.proof
 def test_a_plain_terminal_is_sent_no_escapes(terminal):
     """And no line is longer than it."""
@@ -163,6 +173,7 @@ def test_a_plain_terminal_is_sent_no_escapes(terminal):
     assert [line for line in text.splitlines() if len(line.rstrip()) > 80] == []
 
 
+@in_a_terminal
 def test_without_a_terminal_it_prints_verdicts_until_it_is_interrupted(folder):
     """Keys are off."""
     environment = {**os.environ, "PYTHONIOENCODING": "cp437", "COLUMNS": "80"}

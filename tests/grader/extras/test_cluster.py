@@ -18,7 +18,7 @@ from grader.classes.store import STORE
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("each alone"),
-    pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signal"),
+    pytest.mark.only_on("linux", "darwin", reason="processes are killed by signal"),
 ]
 
 TIMES = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5 * {}\n"

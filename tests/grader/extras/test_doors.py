@@ -106,9 +106,9 @@ print(sorted(name for name in loaded if name.startswith("grader.extras")))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", [["--help"], ["check", "01"], ["status"]], ids=str)
+@pytest.mark.parametrize("arguments", [["--help"], ["status"]], ids=str)
 def test_a_command_loads_no_extra_that_it_does_not_use(course_copy: Path, arguments) -> None:
-    """Of stubs no view and no style is shown; what comes before an exercise may be a prediction."""
+    """What comes before an exercise may be a prediction; of `check`, see `tests/course/test_layers.py`."""
     ran = subprocess.run(
         [sys.executable, "-c", LOADED, *arguments],
         cwd=course_copy,

@@ -208,9 +208,10 @@ def test_what_computes_is_no_reason_to_refuse(folder, work, edit, expression):
 
 @lru_cache(maxsize=2)
 def functions_of(text):
-    """The functions of a text by what they say."""
-    tree = ast.parse(text)
-    return {ast.dump(node): node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    """The functions of a text by their lines."""
+    lines = text.split("\n")
+    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
+    return {"\n".join(lines[node.lineno - 1 : node.end_lineno]): node for node in nodes}
 
 
 def changed_code(text, other):

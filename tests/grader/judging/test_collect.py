@@ -155,6 +155,7 @@ def test_students_receive_the_helpers_that_visible_checks_import(written: Write)
     assert [file.path for file in check_files(course, course.assignments)] == [*both, SHARED]
 
 
+@pytest.mark.slow
 def test_what_helpers_say_is_there_to_translate(written: Write) -> None:
     """Titles and sentences: a course's by the file, the kit's among its own."""
     law = '\ndef law(judge, costs):\n    judge.grows(costs, at_most=2, step="step {number}")\n'

@@ -12,7 +12,6 @@ from grader.judging.collect import collect
 from grader.judging.fixtures import read_solutions
 from grader.judging.modules import forget_checks
 from grader.judging.submission_grader import Scope, SubmissionGrader, full_grader, grade
-from grader.sandbox.limits import LIMITS_MEMORY
 from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import WarmParent
@@ -187,7 +186,7 @@ def test_everything_computed_again_is_caught_and_named(grade_in_child: Grade) ->
     assert step.misconceptions == ("everything-again",)
 
 
-@pytest.mark.skipif(not LIMITS_MEMORY, reason="memory is limited on Linux")
+@pytest.mark.only_on("linux", reason="memory is limited there alone")
 def test_a_square_does_not_fit_and_the_other_checks_still_run(grade_in_child: Grade) -> None:
     """The line, what it asked for and the limit are told."""
     _step, pairs = grade_in_child(SQUARE).exercises

@@ -1,6 +1,5 @@
 """Tests that known mistakes, which students may have written, run as students' code does."""
 
-import sys
 from contextlib import closing
 from dataclasses import replace
 
@@ -20,7 +19,7 @@ from grader.sessions.launchers import Launcher
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is sealed"),
+    pytest.mark.only_on("linux", reason="elsewhere nothing is sealed"),
 ]
 
 MISTAKE = """

@@ -346,6 +346,7 @@ HALVES = st.integers(0, 12).map(lambda n: n // 2 if n % 2 == 0 else n / 2)
 EXERCISES = st.tuples(HALVES, st.lists(st.tuples(st.booleans(), st.integers(1, 7)), min_size=1))
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(EXERCISES, min_size=1), min_size=1, max_size=4), st.integers(0, 3))
 def test_the_cells_add_up_to_the_score(drawn, days):
     """Of whole and half points and of none, whatever passed, with what lateness took off."""

@@ -109,6 +109,17 @@ def test_other_files_are_not_looked_at(tmp_path):
     assert list(file_watch._seen(file_watch._work(tmp_path))) == [str(tmp_path / "a.py")]
 
 
+def test_a_folder_that_goes_while_it_is_listed_ends_no_watch(tmp_path):
+    """Then there are the files that were found until then."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "a.py").write_text("", "utf-8")
+    listed = file_watch._work(folder)
+    assert next(listed) == folder / "a.py"
+    folder.rename(tmp_path / "elsewhere")
+    assert list(listed) == []
+
+
 @pytest.mark.parametrize("error", [OSError("no more watches"), RuntimeError("no more watches")])
 def test_where_the_system_refuses_files_are_polled(tmp_path, monkeypatch, error):
     """It has only so many watches to give."""

@@ -9,7 +9,6 @@ import pytest
 
 from grader.core.errors import GraderFault
 from grader.course.course import Limits
-from grader.sandbox.limits import LIMITS_MEMORY
 from grader.sandbox.wire import Frame
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import WarmParent, child_limits
@@ -159,7 +158,7 @@ def test_the_time_for_the_whole_submission_is_limited(talk_to: Any) -> None:
     }
 
 
-@pytest.mark.skipif(not LIMITS_MEMORY, reason="memory is limited on Linux")
+@pytest.mark.only_on("linux", reason="memory is limited there alone")
 def test_a_process_of_its_own_shares_the_time_for_the_whole_submission(talk_to: Any) -> None:
     """What it takes is taken from the submission's; its memory is its own."""
     session = talk_to("X = 1\n").session

@@ -28,7 +28,7 @@ from grader.sessions.stopwatch import (
 )
 from tests.grader.conftest import KEY
 
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says who waits")
+on_linux = pytest.mark.only_on("linux", reason="only Linux says who waits")
 
 
 @dataclass

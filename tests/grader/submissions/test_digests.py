@@ -175,6 +175,7 @@ def prefixes(name: str) -> list[str]:
     return [".".join(parts[:size]) for size in range(1, len(parts) + 1) if name]
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(FOLDERS, CHANGES)
 @example(

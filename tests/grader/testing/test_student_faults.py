@@ -192,6 +192,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     st.sampled_from(sorted(REQUESTS)),

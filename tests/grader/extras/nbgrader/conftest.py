@@ -1,5 +1,7 @@
 """Helpers of nbgrader's tests: the example course, gradebooks to write into, nbgrader's commands."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -13,6 +15,7 @@ import pytest
 from browser import chromium, visit
 from sqlalchemy import create_engine, text
 
+from grader.cli import cli
 from grader.extras.nbgrader.store import database_url
 
 HOW = (
@@ -64,6 +67,23 @@ def run_python(folder: Path, *arguments: str) -> Ran:
 def grader(folder: Path, *command: str) -> Ran:
     """Run one of the kit's commands in a folder."""
     return run(folder, "grader.cli", *command)
+
+
+def grader_here(folder: Path, *command: str) -> Ran:
+    """The same in this process, which has imported torch and nbgrader already."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.delenv("GRADER_COURSE", raising=False)
+        for name in [name for name in sys.modules if name.startswith("tests.checks")]:
+            patch.delitem(sys.modules, name)  # another course's checks have the same names
+        with pytest.raises(SystemExit) as ended:
+            cli.main([*command], prog_name="grader")
+    return Ran(int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
 
 def nbgrader(folder: Path, *command: str) -> Ran:

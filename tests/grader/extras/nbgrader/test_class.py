@@ -17,7 +17,7 @@ from nbgrader.api import Gradebook
 from playwright.sync_api import Error as PlaywrightError
 
 from grader.extras.nbgrader.store import open_gradebook
-from tests.grader.extras.nbgrader.conftest import environment_of, grader, nbgrader_commands
+from tests.grader.extras.nbgrader.conftest import environment_of, grader_here, nbgrader_commands
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +76,7 @@ def grade(folder: Path, address: str) -> str:
     """Grade the class into a gradebook; what the screen shows."""
     options = ("--out", "../out", "--isolation", "process", "--roster", "../roster.csv")
     options += ("--jobs", "1", "--seed", "1", "--gradebook", address)
-    done = grader(folder / "course", "grade", "../class", *options)
+    done = grader_here(folder / "course", "grade", "../class", *options)
     assert (done.code, done.err) == (0, "")
     return done.out
 

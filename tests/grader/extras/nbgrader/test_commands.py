@@ -18,7 +18,7 @@ from grader.core.records import ExerciseResult, Outcome, Visibility
 from grader.judging.picture_layout import first_difference
 from grader.judging.results import from_json
 from grader.judging.scoring import exercise_score, total
-from tests.grader.extras.nbgrader.conftest import grader, nbgrader, nbgrader_commands
+from tests.grader.extras.nbgrader.conftest import grader, grader_here, nbgrader, nbgrader_commands
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("nbgrader")]
 
@@ -143,7 +143,7 @@ def ours(course_folder: Path, place: NbgraderFolder) -> dict[str, list[ExerciseR
     """What our grader finds in the same files, by student: the exercises, visible checks only."""
     out = place.folder.parent / "out"
     arguments = ("--out", str(out), "--isolation", "process", "--jobs", "1")
-    graded = grader(course_folder, "grade", str(place.folder / "submitted"), *arguments)
+    graded = grader_here(course_folder, "grade", str(place.folder / "submitted"), *arguments)
     assert graded.code == 0, graded.err
     found = {}
     for student in place.students:
