@@ -10,6 +10,7 @@ from importlib.util import find_spec
 import click
 
 from grader.cli.help import SpokenCommand
+from grader.cli.settings import KEYS, settings
 from grader.cli.shared import Done, ExitCode, echo, fit_streams, is_students_copy
 from grader.core.doors import entries, lacking, load
 from grader.core.errors import CourseError, GraderError, UsageError
@@ -136,6 +137,8 @@ def cli(ctx: click.Context, traceback: bool) -> None:
     `grader status` shows where you are, `grader hint` helps, `grader pack` writes what you hand in.
     """
     del traceback  # the group's error handling reads it
+    if ctx.invoked_subcommand in KEYS:
+        ctx.default_map = settings()
     if ctx.invoked_subcommand is None:
         from grader.cli.status import newcomer
 

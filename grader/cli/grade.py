@@ -14,6 +14,7 @@ from grader.classes.deciding import Policy
 from grader.classes.decisions import class_decisions
 from grader.classes.process_pool import grade_locally
 from grader.classes.records import (
+    PUBLISHED,
     REPORTS,
     earlier_options,
     last_published,
@@ -32,7 +33,9 @@ from grader.cli.class_output import (
     run_lines,
     undecided_lines,
 )
+from grader.cli.options_before import other_options
 from grader.cli.progress import progress
+from grader.cli.settings import settings_option
 from grader.cli.shared import (
     ANYTHING,
     FILE,
@@ -58,11 +61,10 @@ GRADEBOOKS = "grader.gradebooks"
 
 
 @click.command()
-@click.argument("submissions", type=ANYTHING)
+@click.argument("submissions", type=ANYTHING, required=False)
 @click.option(
     "--out",
     type=FOLDER,
-    required=True,
     help="The folder for results, feedback, scores.csv and summary.json.",
 )
 @click.option(
@@ -125,7 +127,8 @@ GRADEBOOKS = "grader.gradebooks"
     "--never-lower",
     type=FOLDER,
     metavar="OLD",
-    help="Keep the score of an earlier run's folder in each assignment where it is higher.",
+    help="Keep the score of an earlier run's folder, or of what was `published` last, where it is "
+    "higher in an assignment.",
 )
 @click.option(
     "--times",
@@ -137,8 +140,7 @@ GRADEBOOKS = "grader.gradebooks"
     "--policy",
     type=click.Choice(["last", "best", "best-per-exercise", "last-in-time"]),
     default="last",
-    show_default=True,
-    help="Which attempt counts where students have several, for each assignment.",
+    help="Which attempt counts where students have several, for each assignment.  [default: last]",
 )
 @click.option(
     "--history",
@@ -156,6 +158,7 @@ GRADEBOOKS = "grader.gradebooks"
     metavar="URL",
     help="Write into nbgrader's gradebook too: a path (SQLite) or postgresql://USER@HOST/NAME.",
 )
+@settings_option
 @course_option
 def grade(
     course: Course,
@@ -187,6 +190,9 @@ def grade(
     A folder of cloned repositories (<assignment>-<login>) and the zip that Canvas or Moodle
     gives for a whole class are read as they are.
 
+    What is the same each week stands in course.toml under [grade]: submissions, out, roster, times,
+    policy, history, never_lower, reports and assignments. Options override it.
+
     What the checks found is kept in --out as soon as a student is graded; scores and pages are
     written at the end. A run that was interrupted goes on where it stopped when the same command
     is given again. A student who handed in nothing new
@@ -217,7 +223,9 @@ def grade(
         book = of_address(GRADEBOOKS, gradebook, "nbgrader")
         for note in load(book).prepare(course, gradebook, out / book.name):
             print_line(console(), note, "yellow")
-    paths = {"--times": times, "--never-lower": never_lower}
+    if never_lower == Path(PUBLISHED) and not never_lower.exists():
+        never_lower = last_published(out) if (out / STORE).is_file() else None
+    paths = {"--roster": roster, "--times": times, "--never-lower": never_lower}
     counting = _counting_options(policy, paths, history=history, anonymous=anonymous is not None)
     exercises = course.select(assignments).values() if assignments else ()
     try:
@@ -259,7 +267,9 @@ def grade(
                 jobs or cores(),
                 Policy(policy),
             )
-            _print_other_options(screen, out, counting)
+            before = earlier_options(out)
+            if before is not None and (line := other_options(before.options, counting)):
+                print_line(screen, line, "yellow")
             _look_at_policy(screen, intake, Policy(policy), gradebook)
             with progress(screen) as watcher:
                 result = run.carry_out(_scheduler(scheduler, jobs or cores()), watcher)
@@ -316,15 +326,6 @@ def _look_at_policy(
         raise UsageError(
             "nbgrader's gradebook shows the code of last attempts: --gradebook needs --policy last."
         )
-
-
-def _print_other_options(screen: Console, out: Path, counting: Sequence[str]) -> None:
-    """Say where the run before was with other options that decide what counts."""
-    before = earlier_options(out)
-    if before is not None and before.options != counting:
-        none = "none of --policy, --times, --history and --never-lower"
-        used = " ".join(option for option in before.options if option != ANONYMOUS) or none
-        print_line(screen, f"The previous run used different options: {used}.", "yellow")
 
 
 def _counting_options(

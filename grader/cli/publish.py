@@ -14,7 +14,7 @@ from grader.core.text import escaped
 
 
 @click.command()
-@click.argument("out", type=FOLDER)
+@click.argument("out", type=FOLDER, required=False)
 def publish(out: Path) -> ExitCode:
     """Keep a copy of the results in OUT, the --out folder of a run, as students receive them.
 
