@@ -1,14 +1,13 @@
 """`grader grade`: a class, all checks."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from grader.classes.deciding import Policy
 from grader.classes.decisions import class_decisions
@@ -26,9 +25,13 @@ from grader.classes.rows import Row
 from grader.classes.run import ClassRun, Grade, grade_here, handed_in_as_data
 from grader.classes.store import ANONYMOUS
 from grader.cli.class_output import (
+    MOST_LINES,
+    Said,
+    class_lines,
     print_class,
     print_definitions,
     print_line,
+    print_lines,
     row_results,
     run_lines,
     undecided_lines,
@@ -58,6 +61,10 @@ from grader.intake.times import with_times
 from grader.reports.base import OF_GRADE, GradedClass, graded
 
 GRADEBOOKS = "grader.gradebooks"
+FAILED = "bold magenta"
+"""The colour of what is not done, which a run ends with 3 for."""
+OTHER_LINES = 7
+"""Of `MOST_LINES`: what differs, what is graded again, how far it is, at two times; and the class in three."""
 
 
 @click.command()
@@ -105,6 +112,9 @@ GRADEBOOKS = "grader.gradebooks"
     "--force", is_flag=True, help="Grade everybody again, also students without new work."
 )
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option(
+    "--table", is_flag=True, help="Show everybody's score and what happened, in any class."
+)
 @click.option(
     "--verbose",
     is_flag=True,
@@ -173,6 +183,7 @@ def grade(
     scheduler: str | None,
     force: bool,
     quiet: bool,
+    table: bool,
     verbose: bool,
     reports: tuple[str, ...],
     decisions: Path | None,
@@ -216,7 +227,6 @@ def grade(
     screen = console(quiet=quiet)
     if out.resolve() == submissions.resolve():
         raise UsageError(f"{out} holds the submissions; give another --out.")
-    _print_course_problems(screen, course)
     if anonymous is not None and out.resolve() in anonymous.resolve().parents:
         raise UsageError(f"{anonymous} says who is who: keep it outside {out}.")
     if gradebook:
@@ -270,7 +280,7 @@ def grade(
             before = earlier_options(out)
             if before is not None and (line := other_options(before.options, counting)):
                 print_line(screen, line, "yellow")
-            _look_at_policy(screen, intake, Policy(policy), gradebook)
+            problems = *_course_problems(course), *_without_effect(intake, run.policy, gradebook)
             with progress(screen) as watcher:
                 result = run.carry_out(_scheduler(scheduler, jobs or cores()), watcher)
             rows = result.rows
@@ -282,50 +292,58 @@ def grade(
                 )
                 for file in graded(reports, whole):
                     file.write(out / REPORTS)
-            print_class(screen, result, intake.notes, out)
+            filled = _fill_gradebook(run, rows, gradebook) if gradebook else ()
+            undecided = [row for row in rows if row.undecided]
+            open_lines = undecided_lines(out, undecided, intake)
+            print_class(screen, result, out, as_table=table)
             if verbose:
                 print_definitions(screen, row_results(out, rows))
-            for line, style in run_lines(result, out, published, reports):
-                print_line(screen, line, style)
-            is_filled = not gradebook or _fill_gradebook(screen, run, rows, gradebook)
+            more = run_lines(result, out, published, reports)
+            lines = [*filled, *more, *problems, *class_lines(result, intake.notes, out)]
+            is_short = (
+                anonymous is None
+            )  # else there may be names in the lines, and no file has any
+            room = MOST_LINES - OTHER_LINES - len(open_lines) if is_short else len(lines)
+            print_lines(screen, lines, room, out)
     except KeyboardInterrupt:
         line = f"Interrupted. Who is graded is in {out}; the same command goes on from there."
         screen.print(line)
         return ExitCode.INTERRUPTED
-    undecided = [row for row in rows if row.undecided]
-    for line in undecided_lines(out, undecided, intake):
-        print_line(screen, line, "bold magenta")
+    for line in open_lines:
+        print_line(screen, line, FAILED)
         if quiet:
             click.echo(escaped(line), err=True)
-    return ExitCode.GRADERS_FAULT if undecided or not is_filled else ExitCode.FINE
+    is_open = bool(undecided) or any(style == FAILED for _line, style in filled)
+    return ExitCode.GRADERS_FAULT if is_open else ExitCode.FINE
 
 
-def _print_course_problems(screen: Console, course: Course) -> None:
+def _course_problems(course: Course) -> Iterator[tuple[str, str]]:
+    """What is wrong with the course, and stops nobody."""
     if course.points_problem:
-        print_line(screen, f"{course.points_problem}.", "yellow")
-    for name in course.limits.packages:
-        if find_spec(name.partition(".")[0]) is None:
-            line = f"{name} of course.toml's packages is not installed here."
-            print_line(screen, line, "yellow")
+        yield f"{course.points_problem}.", "yellow"
+    names = [n for n in course.limits.packages if find_spec(n.partition(".")[0]) is None]
+    if names:
+        verb = "is" if len(names) == 1 else "are"
+        yield f"{', '.join(names)} of course.toml's packages {verb} not installed here.", "yellow"
 
 
-def _look_at_policy(
-    screen: Console, intake: IntakeResult, policy: Policy, gradebook: str | None
-) -> None:
+def _without_effect(intake: IntakeResult, policy: Policy, gradebook: str | None) -> Said:
     """Refuse a policy that the gradebook cannot show, and say where one has no effect.
 
     Raises:
         UsageError: for a gradebook, where another attempt than the last may count.
     """
     if policy is Policy.LAST:
-        return
+        return ()
     if not any(student.attempts for student in intake.students):
-        line = f"--policy {policy} has no effect: no student has more than one attempt."
-        print_line(screen, line, "yellow")
-    elif gradebook:
+        return [
+            (f"--policy {policy} has no effect: no student has more than one attempt.", "yellow")
+        ]
+    if gradebook:
         raise UsageError(
             "nbgrader's gradebook shows the code of last attempts: --gradebook needs --policy last."
         )
+    return ()
 
 
 def _counting_options(
@@ -347,15 +365,13 @@ def _scheduler(address: str | None, jobs: int) -> Grade:
     return grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
 
 
-def _fill_gradebook(screen: Console, run: ClassRun, rows: Sequence[Row], address: str) -> bool:
-    """Write the class into the gradebook; whether everybody is in it."""
+def _fill_gradebook(run: ClassRun, rows: Sequence[Row], address: str) -> Said:
+    """Write the class into the gradebook; what there is to say, and who is not in it."""
     book = of_address(GRADEBOOKS, address, "nbgrader")
     graded_now = {student.id for student in run.students}
     results = row_results(run.out, [row for row in rows if row.student in graded_now])
     times = {row.student: row.submitted_at for row in rows}
     work = run.course, run.students, results
     filled = load(book).fill(*work, address, run.out / book.name, run.roster, times)
-    print_line(screen, filled.note)
-    for student, why in filled.failed.items():
-        print_line(screen, f"NOT IN THE GRADEBOOK: {student}: {why}")
-    return not filled.failed
+    failed = [f"NOT IN THE GRADEBOOK: {name}: {why}" for name, why in filled.failed.items()]
+    return [(filled.note, ""), *((line, FAILED) for line in failed)]

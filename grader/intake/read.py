@@ -198,9 +198,9 @@ def _each(
 
 def _strangers(students: Iterable[str], known: Mapping[str, Enrolled]) -> tuple[str, ...]:
     """Who is not on the roster, where there is one."""
-    return tuple(
-        f"{name} is not on the roster." for name in students if known and name not in known
-    )
+    names = [name for name in students if known and name not in known]
+    verb = "is" if len(names) == 1 else "are"
+    return (f"{', '.join(names)} {verb} not on the roster.",) if names else ()
 
 
 def _with_attempts(

@@ -53,7 +53,7 @@ def test_a_command_alone_takes_what_the_course_says(term, grade, grader, folder)
     """Also those that look at a run; an option overrides it, and `--no-settings` leaves all out."""
     ran = grade()
     assert (ran.code, ran.err) == (0, "")
-    assert "Results are in graded." in ran.out
+    assert "Results are in graded; " in ran.out
     assert scores(folder / "graded") == {"ada": "2", "bo": "0.8", "cem": ""}
     assert (folder / "graded/reports/canvas/gradebook.csv").is_file()
     assert "Published: graded/published/" in grader("publish").out
