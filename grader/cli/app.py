@@ -19,14 +19,17 @@ from grader.core.language import N_, _, ngettext
 
 COMMANDS = "grader.commands"
 STUDENTS = f"{COMMANDS}.students"
-HEADINGS = {
-    STUDENTS: N_("For students"),
-    f"{COMMANDS}.instructors": N_("For instructors"),
-    f"{COMMANDS}.authors": N_("For authors"),
-    COMMANDS: N_("From other packages"),
+LISTED = (STUDENTS, f"{COMMANDS}.instructors", f"{COMMANDS}.authors", COMMANDS)
+"""The doors whose commands are listed; in a student's copy those for students and of other packages."""
+WISHES = {
+    N_("Work on the exercises"): "check watch status hint show predict styles pack",
+    N_("Give a course to a class, and grade it"): "release grade publish doctor",
+    N_("Look into what a class did"): "explain compare similar learn",
+    N_("Write exercises, and try them"): "new import generate preview validate mutate catalogues",
+    N_("For other programs"): "schema",
 }
-"""What commands are listed under, by the door that they stand at; others are not listed. Students'
-commands work in a student's copy; in one the others of the kit are not listed."""
+"""The kit's commands by what one wants to do, in order."""
+OTHERS = N_("From other packages")
 
 
 class Group(SpokenCommand, click.Group):
@@ -34,7 +37,7 @@ class Group(SpokenCommand, click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands that can work here."""
-        shown = (STUDENTS, COMMANDS) if is_students_copy() else HEADINGS
+        shown = (STUDENTS, COMMANDS) if is_students_copy() else LISTED
         return [name for name, entry in entries(COMMANDS).items() if entry.group in shown]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -43,18 +46,20 @@ class Group(SpokenCommand, click.Group):
         return load(entry) if entry is not None else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands by who uses them; without the others in a student's copy."""
+        """The commands by what one wants to do; those that work in a student's copy, in one."""
         names = self.list_commands(ctx)
-        width = max(map(len, names))
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for door, heading in HEADINGS.items():
-            heading = "Commands" if is_students_copy() else _(heading)
-            sections.setdefault(heading, []).extend(
-                (name.ljust(width), _short(_sentence(entry), formatter.width - 6 - width))
-                for name, entry in entries(COMMANDS).items()
-                if name in names and entry.group == door
-            )
-        for heading, rows in sections.items():
+        width, found = max(map(len, names)), entries(COMMANDS)
+        sections = {_(wish): commands.split() for wish, commands in WISHES.items()}
+        known = {name for commands in sections.values() for name in commands}
+        sections[_(OTHERS)] = [name for name in names if name not in known]
+        if is_students_copy():
+            sections = {"Commands": names}
+        for heading, commands in sections.items():
+            rows = [
+                (name.ljust(width), _short(_sentence(found[name]), formatter.width - 6 - width))
+                for name in commands
+                if name in names
+            ]
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)

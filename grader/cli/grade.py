@@ -38,6 +38,7 @@ from grader.cli.class_output import (
 )
 from grader.cli.options_before import other_options
 from grader.cli.progress import progress
+from grader.cli.publish import published as published_now
 from grader.cli.settings import settings_option
 from grader.cli.shared import (
     ANYTHING,
@@ -158,6 +159,11 @@ OTHER_LINES = 7
     help="Take each commit of cloned repositories that changes the work as an attempt.",
 )
 @click.option(
+    "--publish",
+    is_flag=True,
+    help="Then keep it as students receive it, as `grader publish` does, unless a score is undecided.",
+)
+@click.option(
     "--anonymous",
     type=FILE,
     metavar="KEYFILE",
@@ -191,6 +197,7 @@ def grade(
     times: Path | None,
     policy: str,
     history: bool,
+    publish: bool,
     anonymous: Path | None,
     gradebook: str | None,
 ) -> ExitCode:
@@ -299,6 +306,9 @@ def grade(
             if verbose:
                 print_definitions(screen, row_results(out, rows))
             more = run_lines(result, out, published, reports)
+            if publish:
+                what = ["Not published: a score is undecided."] if undecided else published_now(out)
+                filled = [*filled, *((line, "") for line in what)]
             lines = [*filled, *more, *problems, *class_lines(result, intake.notes, out)]
             is_short = (
                 anonymous is None

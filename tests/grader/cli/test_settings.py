@@ -73,6 +73,17 @@ def test_a_command_alone_takes_what_the_course_says(term, grade, grader, folder)
     assert scores(folder / "graded") == {"ada": "0.8", "bo": "0"}
 
 
+def test_a_run_publishes_what_it_graded(term, grade, folder):
+    """Once for the same results, and not where a score is undecided."""
+    assert "Published: graded/published/" in grade("--publish").out
+    assert (
+        "Nothing is different from what was published: graded/published/" in grade("--publish").out
+    )
+    (folder / "handed-in/bo/scores.py").write_bytes(b"PK\x03\x04" + bytes(100))
+    ran = grade("--publish")
+    assert (ran.code, "Not published: a score is undecided." in ran.out) == (3, True)
+
+
 def test_what_is_set_nowhere_is_asked_for(term, grade, grader):
     """With both ways to give it."""
     term("")
