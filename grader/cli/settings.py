@@ -23,6 +23,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         **{key: key for key in ("never_lower", "reports", "assignments")},
     },
     "publish": {"out": "out"},
+    "send": {"out": "out", "roster": "roster", "server": "mail_server", "sender": "mail_from"},
     "explain": {"run": "out", "submissions": "submissions"},
     "similar": {"run": "out", "submissions": "submissions"},
     "learn": {"submissions": "submissions"},
@@ -35,6 +36,10 @@ NEEDED = {
     ("grade", "submissions"): "the folder of what the class handed in, `grader grade SUBMISSIONS`",
     ("grade", "out"): "the folder for results, --out",
     ("publish", "out"): "the folder of the run, `grader publish OUT`",
+    ("send", "out"): "the folder of the run, `grader send OUT`",
+    ("send", "roster"): "the roster with everybody's address, --roster",
+    ("send", "server"): "your mail server, --server",
+    ("send", "sender"): "your own address, --from",
     ("explain", "run"): "the folder that `grader grade --out` wrote, --run",
     ("similar", "run"): "the folder of the run, `grader similar RUN`",
     ("similar", "submissions"): "what the class handed in, --submissions",
@@ -42,6 +47,7 @@ NEEDED = {
 }
 """What a command cannot do without, and how it is given."""
 
+NO_PATHS = ("policy", "mail_server", "mail_from")
 REPORTS = "grader.reports.grade"
 
 Settings = dict[str, dict[str, Callable[[], object]]]
@@ -84,7 +90,7 @@ def _value(command: str, name: str, key: str, are_used: bool) -> object:
         value = getattr(course.grade, key) if are_used else value
         if isinstance(value, tuple) and key == "reports":
             _require_reports(value)
-        elif isinstance(value, str) and value and key != "policy":
+        elif isinstance(value, str) and value and key not in NO_PATHS:
             value = _path(course.root, key, value)
     if not value and (command, name) in NEEDED:
         what = NEEDED[command, name]

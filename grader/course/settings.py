@@ -97,6 +97,8 @@ class GradeSettings:
         never_lower: an earlier run's folder, or "published" for what `out` published last.
         reports: the names of those to make.
         assignments: those to grade; all for none.
+        mail_server: what sends pages, as `host:port`.
+        mail_from: the instructor's own address.
     """
 
     submissions: Text = ""
@@ -108,6 +110,8 @@ class GradeSettings:
     never_lower: Text = ""
     reports: tuple[str, ...] = ()
     assignments: tuple[str, ...] = ()
+    mail_server: Text = ""
+    mail_from: Text = ""
 
 
 NO_SETTINGS = GradeSettings()
