@@ -150,10 +150,10 @@ def _without_settings(manifest: bytes) -> bytes:
         return manifest
     import tomlkit  # of the extra `author`
 
-    document = tomlkit.parse(manifest.decode("utf-8-sig"))
-    if document.pop("grade", None) is None:
+    parsed = tomlkit.parse(manifest.decode("utf-8-sig"))
+    if parsed.pop("grade", None) is None:
         return manifest
-    return document.as_string().encode()
+    return parsed.as_string().encode()
 
 
 def _preferring(manifest: bytes, code: str) -> bytes:
