@@ -24,7 +24,7 @@ demo: setup
 	@if $(BIN)/grader doctor > /dev/null; then isolation=sealed; else \
 		echo "This machine cannot seal student code; see \`grader doctor\`."; isolation=process; fi; \
 	$(BIN)/grader grade tests/example_class/submissions --out build/demo \
-		--roster tests/example_class/roster.csv --seed 1 --isolation $$isolation
+		--roster tests/example_class/roster.csv --seed 1 --isolation $$isolation --table
 
 # Format, lint, types, and who imports whom.
 check: setup

@@ -47,6 +47,14 @@ CREATE TABLE published_result (
 """
 
 
+SENT = """
+CREATE TABLE IF NOT EXISTS sent (
+  student TEXT PRIMARY KEY, address TEXT NOT NULL, content TEXT NOT NULL, at TEXT NOT NULL
+) WITHOUT ROWID
+"""
+"""Made when it is needed: a store without it is as good."""
+
+
 class RunOptions(msgspec.Struct, frozen=True):
     """How a class was graded last.
 
@@ -113,6 +121,14 @@ class Standing(msgspec.Struct, frozen=True, array_like=True):
     decided: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     handed_in: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a student was sent: to which address, and a hash of what it says."""
+
+    address: str
+    content: str
 
 
 class Store:
@@ -361,6 +377,29 @@ class Store:
         with self.transaction():
             self._connection.execute("INSERT INTO published VALUES (?, ?)", (name, summary))
             self._connection.executemany("INSERT INTO published_result VALUES (?, ?, ?)", rows)
+
+    # What was sent.
+
+    def sent(self) -> dict[str, Sent]:
+        """What each student was sent last."""
+        query = "SELECT count(*) FROM sqlite_master WHERE name = 'sent'"
+        if not self._connection.execute(query).fetchone()[0]:  # nothing was ever sent
+            return {}
+        rows = self._connection.execute("SELECT student, address, content FROM sent")
+        return {student: Sent(address, content) for student, address, content in rows}
+
+    def remember_sent(self, student: str, sent: Sent, at: str) -> None:
+        """Remember what a student was sent.
+
+        Args:
+            student: whom.
+            sent: what.
+            at: when, in ISO's form.
+        """
+        with self.transaction():
+            self._connection.execute(SENT)
+            row = (student, sent.address, sent.content, at)
+            self._connection.execute("INSERT OR REPLACE INTO sent VALUES (?, ?, ?, ?)", row)
 
 
 def _require_format(connection: sqlite3.Connection, folder: Path) -> None:

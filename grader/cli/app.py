@@ -10,6 +10,7 @@ from importlib.util import find_spec
 import click
 
 from grader.cli.help import SpokenCommand
+from grader.cli.settings import KEYS, settings
 from grader.cli.shared import Done, ExitCode, echo, fit_streams, is_students_copy
 from grader.core.doors import entries, lacking, load
 from grader.core.errors import CourseError, GraderError, UsageError
@@ -18,14 +19,17 @@ from grader.core.language import N_, _, ngettext
 
 COMMANDS = "grader.commands"
 STUDENTS = f"{COMMANDS}.students"
-HEADINGS = {
-    STUDENTS: N_("For students"),
-    f"{COMMANDS}.instructors": N_("For instructors"),
-    f"{COMMANDS}.authors": N_("For authors"),
-    COMMANDS: N_("From other packages"),
+LISTED = (STUDENTS, f"{COMMANDS}.instructors", f"{COMMANDS}.authors", COMMANDS)
+"""The doors whose commands are listed; in a student's copy those for students and of other packages."""
+WISHES = {
+    N_("Work on the exercises"): "check watch status hint show predict styles pack",
+    N_("Give a course to a class, and grade it"): "release grade publish send doctor",
+    N_("Look into what a class did"): "explain compare similar learn",
+    N_("Write exercises, and try them"): "new import generate preview validate mutate catalogues",
+    N_("For other programs"): "schema",
 }
-"""What commands are listed under, by the door that they stand at; others are not listed. Students'
-commands work in a student's copy; in one the others of the kit are not listed."""
+"""The kit's commands by what one wants to do, in order."""
+OTHERS = N_("From other packages")
 
 
 class Group(SpokenCommand, click.Group):
@@ -33,7 +37,7 @@ class Group(SpokenCommand, click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands that can work here."""
-        shown = (STUDENTS, COMMANDS) if is_students_copy() else HEADINGS
+        shown = (STUDENTS, COMMANDS) if is_students_copy() else LISTED
         return [name for name, entry in entries(COMMANDS).items() if entry.group in shown]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -42,18 +46,20 @@ class Group(SpokenCommand, click.Group):
         return load(entry) if entry is not None else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands by who uses them; without the others in a student's copy."""
+        """The commands by what one wants to do; those that work in a student's copy, in one."""
         names = self.list_commands(ctx)
-        width = max(map(len, names))
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for door, heading in HEADINGS.items():
-            heading = "Commands" if is_students_copy() else _(heading)
-            sections.setdefault(heading, []).extend(
-                (name.ljust(width), _short(_sentence(entry), formatter.width - 6 - width))
-                for name, entry in entries(COMMANDS).items()
-                if name in names and entry.group == door
-            )
-        for heading, rows in sections.items():
+        width, found = max(map(len, names)), entries(COMMANDS)
+        sections = {_(wish): commands.split() for wish, commands in WISHES.items()}
+        known = {name for commands in sections.values() for name in commands}
+        sections[_(OTHERS)] = [name for name in names if name not in known]
+        if is_students_copy():
+            sections = {"Commands": names}
+        for heading, commands in sections.items():
+            rows = [
+                (name.ljust(width), _short(_sentence(found[name]), formatter.width - 6 - width))
+                for name in commands
+                if name in names
+            ]
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
@@ -136,6 +142,8 @@ def cli(ctx: click.Context, traceback: bool) -> None:
     `grader status` shows where you are, `grader hint` helps, `grader pack` writes what you hand in.
     """
     del traceback  # the group's error handling reads it
+    if ctx.invoked_subcommand in KEYS:
+        ctx.default_map = settings()
     if ctx.invoked_subcommand is None:
         from grader.cli.status import newcomer
 

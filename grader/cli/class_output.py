@@ -1,6 +1,6 @@
 """What `grader grade` says of a class: its table, what changed, what is undecided."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,22 +13,27 @@ from grader.classes.records import FORMER, REPORTS, SUMMARY, open_records
 from grader.classes.rows import ClassResult, Row
 from grader.classes.run import NEW_ASSIGNMENT
 from grader.cli.view import table
+from grader.core.files import write_whole
 from grader.core.language import _
 from grader.core.records import Result
 from grader.core.text import clean, escaped, location_words
 from grader.course.course import Course
 from grader.intake.read import IntakeResult
+from grader.submissions.notebooks import WOULD
 
-MOST_UNREAD = 20
+MOST_LINES = 12
+"""What a run shows in all, a table apart; where there are more, `NOTES` in the output folder has them."""
+NOTES = "notes.txt"
+MOST_UNREAD = 2
 """Of more files that cannot be read a terminal shows the first."""
-MOST_ROWS = 100
-"""A class of more students is not shown as a table."""
+MOST_ROWS = 4
+"""A class of more students is shown as a table only where that is asked for."""
 MOST_NAMES = 10
 MOST_GAPS = 3
 """Of more assignments that nobody handed in a terminal shows the first."""
 
-MOST_DEFECTS = 10
-"""Of more sentences on what nbgrader would stumble over a terminal shows the first."""
+Said = Sequence[tuple[str, str]]
+"""Lines, each with its colour."""
 
 
 def class_table(rows: Sequence[Row], max_score: float, due: Course | None = None) -> Table:
@@ -72,17 +77,18 @@ def class_summary(rows: Sequence[Row], max_score: float, due: Course | None = No
     head += f", {undecided} undecided" if undecided else ""
     head += f", for {exempt} nothing counts" if exempt else ""
     lines = [f"{head}."]
+    known = sorted(score for row in rows if due and (score := row.of(due)) is not None)
+    so_far = ""
+    if due is not None and due.max_score and known:
+        half = known[len(known) // 2]
+        so_far = f" Of the {due.max_score} points that were due, half has at most {half}."
     if scores:
         quarter, half, three = (scores[len(scores) * n // 4] for n in (1, 2, 3))
         lines.append(
             f"Of {max_score} points, a quarter has at most {quarter}, half at most {half}, "
-            f"three quarters at most {three}."
+            f"three quarters at most {three}.{so_far}"
         )
-    known = sorted(score for row in rows if due and (score := row.of(due)) is not None)
-    if due is not None and due.max_score and known:
-        half = known[len(known) // 2]
-        lines.append(f"Of the {due.max_score} points that were due, half has at most {half}.")
-    return "\n".join([*lines, "Everybody's score is in scores.csv."])
+    return "\n".join(lines)
 
 
 def gaps_line(course: Course, rows: Sequence[Row]) -> str:
@@ -106,15 +112,26 @@ def gaps_line(course: Course, rows: Sequence[Row]) -> str:
 
 
 def defect_lines(rows: Sequence[Row], out: Path) -> list[str]:
-    """What nbgrader would stumble over: the first few, and where the others stand."""
-    lines = [f"{row.student}: {defect}" for row in rows for defect in row.defects]
-    left = len(lines) - MOST_DEFECTS
-    if left <= 0:
-        return lines
+    """What nbgrader would stumble over: each thing once, with all whom it concerns."""
+    by_consequence: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for defect in row.defects:
+            by_consequence.setdefault(defect.partition(WOULD)[2].rstrip("."), {})[row.student] = (
+                None
+            )
     return [
-        *lines[:MOST_DEFECTS],
-        f"{left} more like these: `notes` in {out / 'results'} has them.",
+        f"Cells of these notebooks are not as released: nbgrader would {consequence}: "
+        f"{named(students)}. `notes` in {out / 'results'} has the cells."
+        for consequence, students in by_consequence.items()
     ]
+
+
+def named(students: Iterable[str]) -> str:
+    """Students by name; of many the first, and how many more there are."""
+    everybody = [*students]
+    more = len(everybody) - MOST_NAMES
+    shown = ", ".join(everybody[:MOST_NAMES])
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _shown_score(row: Row) -> tuple[str, str]:
@@ -131,24 +148,44 @@ def print_line(screen: Console, line: str, style: str = "") -> None:
     screen.print(escaped(line), style=style, markup=False, soft_wrap=True)
 
 
-def print_class(screen: Console, result: ClassResult, notes: Sequence[str], out: Path) -> None:
-    """Show the class, and how its work was kept apart."""
+def print_class(screen: Console, result: ClassResult, out: Path, *, as_table: bool) -> None:
+    """Show the class, in three lines or as a table."""
     rows, course = result.rows, result.course
     due = course.due_at(datetime.now(UTC))
     so_far = None if due.assignments == course.assignments else due
-    for note in notes:
-        print_line(screen, note)
-    show = class_table if len(rows) <= MOST_ROWS else class_summary
+    show = class_table if as_table or len(rows) <= MOST_ROWS else class_summary
     screen.print(show(rows, course.max_score, so_far))
-    if gaps := gaps_line(course, rows):
-        print_line(screen, gaps)
-    for defect in defect_lines(rows, out):
-        print_line(screen, defect, "yellow")
-    isolations = {row.isolation for row in rows if row.isolation}
-    if any("sealed" not in layers for layers in isolations):
-        screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
-    isolation = "; ".join(sorted(map(", ".join, isolations))) or "nothing was run"
-    screen.print(f"Isolation: {isolation}. Results are in {out}.")
+    print_line(screen, f"Results are in {out}; everybody's score is in {out / 'scores.csv'}.")
+
+
+def class_lines(result: ClassResult, notes: Sequence[str], out: Path) -> Iterator[tuple[str, str]]:
+    """What is to be said of what the class handed in, what matters most first."""
+    if any(row.isolation and "sealed" not in row.isolation for row in result.rows):
+        yield "NOT SEALED: student code could read files and use the network.", "bold red"
+    yield from ((defect, "yellow") for defect in defect_lines(result.rows, out))
+    if gaps := gaps_line(result.course, result.rows):
+        yield gaps, ""
+    yield from ((note, "") for note in notes)
+
+
+def print_lines(screen: Console, lines: Said, room: int, out: Path) -> None:
+    """Print lines as far as there is room; where there is not, all of them stand in a file.
+
+    Args:
+        screen: where.
+        lines: what there is to say.
+        room: how many lines there may be; where there is none, one says where they stand.
+        out: the folder of the file.
+    """
+    path = out / NOTES
+    shown = lines if len(lines) <= room else lines[: max(room - 1, 0)]
+    for line, style in shown:
+        print_line(screen, line, style)
+    if left := len(lines) - len(shown):
+        write_whole(path, "".join(f"{escaped(line)}\n" for line, _style in lines))
+        print_line(screen, f"{left} more line{'s' * (left > 1)} to read: {path} has all.")
+    else:
+        path.unlink(missing_ok=True)
 
 
 def print_definitions(screen: Console, results: Sequence[Result]) -> None:
@@ -179,8 +216,10 @@ def run_lines(
     if result.covers.earlier:
         yield result.covers.sentence(result.rows), "yellow"
     if result.left:
-        names = ", ".join(result.left)
-        yield f"Not in this class any more: {names}. Their results are in {out / FORMER}.", ""
+        yield (
+            f"Not in this class any more: {named(result.left)}. Their results are in {out / FORMER}.",
+            "",
+        )
     if count := sum(bool(row.decided) for row in result.rows):
         who = "1 student has" if count == 1 else f"{count} students have"
         yield f"{who} a result with decisions: the column `decided` of scores.csv says which.", ""
@@ -195,10 +234,15 @@ def _judging(result: ClassResult) -> Iterator[str]:
     if blocked:
         yield (
             "A check that is dropped, or that counts as passed, failed first and blocked later "
-            f"checks of these students: {', '.join(blocked)}. Fix the check and grade again."
+            f"checks of these students: {named(blocked)}. Fix the check and grade again."
         )
-    for attempt in result.open_attempts[:MOST_NAMES]:
-        yield f"UNDECIDED, this attempt could not be judged: {attempt}. Run the command again to grade it."
+    if attempts := result.open_attempts:
+        which = "this attempt" if len(attempts) == 1 else "these attempts"
+        more = f"; and {len(attempts) - MOST_GAPS} more" if len(attempts) > MOST_GAPS else ""
+        yield (
+            f"UNDECIDED, {which} could not be judged: {'; '.join(attempts[:MOST_GAPS])}{more}. Run the "
+            "command again to grade it."
+        )
 
 
 def _gone(result: ClassResult) -> Iterator[str]:
@@ -207,9 +251,7 @@ def _gone(result: ClassResult) -> Iterator[str]:
     for student, id_ in result.gone:
         by_assignment.setdefault(id_, []).append(student)
     for id_, students in by_assignment.items():
-        names = ", ".join(students[:MOST_NAMES])
-        names += f" and {len(students) - MOST_NAMES} more" if len(students) > MOST_NAMES else ""
-        yield f"{id_}: handed in before this run, and missing now: {names}."
+        yield f"{id_}: handed in before this run, and missing now: {named(students)}."
 
 
 def _changes(result: ClassResult, out: Path, published: Path | None) -> Iterator[str]:
@@ -251,13 +293,14 @@ def undecided_lines(out: Path, undecided: Sequence[Row], intake: IntakeResult) -
             busy.append(row.student)
         elif not files:
             failed.append(row.student)
-    left = len(unread) - MOST_UNREAD
-    more = [f"{left} more cannot be read: `notes` in {out / 'results'} say why."]
+    more = len(unread) - MOST_UNREAD
+    if more > 0:
+        last = f"{unread[MOST_UNREAD - 1]} {more} more cannot be read: `notes` in {out / 'results'} say why."
+        unread[MOST_UNREAD - 1] = last
     return [
-        *([f"UNDECIDED, the computer was busy: {', '.join(busy)}"] if busy else []),
+        *([f"UNDECIDED, the computer was busy: {named(busy)}"] if busy else []),
         *(f"UNDECIDED, {line}" for line in unread[:MOST_UNREAD]),
-        *(more if left > 0 else []),
-        *([f"UNDECIDED, the grader failed: {', '.join(failed)}"] if failed else []),
+        *([f"UNDECIDED, the grader failed: {named(failed)}"] if failed else []),
     ]
 
 

@@ -114,7 +114,7 @@ def _graded(
     isolation = before.isolation if before else "sealed"
     again = [option for option in before.options if option != ANONYMOUS] if before else []
     assignments = before.assignments if before else ()
-    command = [sys.executable, "-m", "grader.cli", "grade", str(submissions)]
+    command = [sys.executable, "-m", "grader.cli", "grade", str(submissions), "--no-settings"]
     command += ["--out", str(out), "--quiet", "--isolation", isolation, *again]
     there = load_course(course).by_id if assignments else ()
     command += [part for id_ in assignments if id_ in there for part in ("--assignment", id_)]

@@ -37,9 +37,7 @@ MOST_WORDS = 300
 @click.command()
 @click.argument("student", required=False)
 @click.argument("exercise", required=False)
-@click.option(
-    "--run", type=FOLDER, required=True, help="The folder that `grader grade --out` wrote."
-)
+@click.option("--run", type=FOLDER, help="The folder that `grader grade --out` wrote.")
 @click.option(
     "--submissions", type=ANYTHING, help="What the class handed in, to show the code as well."
 )

@@ -1,19 +1,19 @@
 """`grader grade`: a class, all checks."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from grader.classes.deciding import Policy
 from grader.classes.decisions import class_decisions
 from grader.classes.process_pool import grade_locally
 from grader.classes.records import (
+    PUBLISHED,
     REPORTS,
     earlier_options,
     last_published,
@@ -25,14 +25,21 @@ from grader.classes.rows import Row
 from grader.classes.run import ClassRun, Grade, grade_here, handed_in_as_data
 from grader.classes.store import ANONYMOUS
 from grader.cli.class_output import (
+    MOST_LINES,
+    Said,
+    class_lines,
     print_class,
     print_definitions,
     print_line,
+    print_lines,
     row_results,
     run_lines,
     undecided_lines,
 )
+from grader.cli.options_before import other_options
 from grader.cli.progress import progress
+from grader.cli.publish import published as published_now
+from grader.cli.settings import settings_option
 from grader.cli.shared import (
     ANYTHING,
     FILE,
@@ -55,14 +62,17 @@ from grader.intake.times import with_times
 from grader.reports.base import OF_GRADE, GradedClass, graded
 
 GRADEBOOKS = "grader.gradebooks"
+FAILED = "bold magenta"
+"""The colour of what is not done, which a run ends with 3 for."""
+OTHER_LINES = 7
+"""Of `MOST_LINES`: what differs, what is graded again, how far it is, at two times; and the class in three."""
 
 
 @click.command()
-@click.argument("submissions", type=ANYTHING)
+@click.argument("submissions", type=ANYTHING, required=False)
 @click.option(
     "--out",
     type=FOLDER,
-    required=True,
     help="The folder for results, feedback, scores.csv and summary.json.",
 )
 @click.option(
@@ -104,6 +114,9 @@ GRADEBOOKS = "grader.gradebooks"
 )
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @click.option(
+    "--table", is_flag=True, help="Show everybody's score and what happened, in any class."
+)
+@click.option(
     "--verbose",
     is_flag=True,
     help="Show for each student which definitions count, from where, and what is ignored.",
@@ -125,7 +138,8 @@ GRADEBOOKS = "grader.gradebooks"
     "--never-lower",
     type=FOLDER,
     metavar="OLD",
-    help="Keep the score of an earlier run's folder in each assignment where it is higher.",
+    help="Keep the score of an earlier run's folder, or of what was `published` last, where it is "
+    "higher in an assignment.",
 )
 @click.option(
     "--times",
@@ -137,13 +151,17 @@ GRADEBOOKS = "grader.gradebooks"
     "--policy",
     type=click.Choice(["last", "best", "best-per-exercise", "last-in-time"]),
     default="last",
-    show_default=True,
-    help="Which attempt counts where students have several, for each assignment.",
+    help="Which attempt counts where students have several, for each assignment.  [default: last]",
 )
 @click.option(
     "--history",
     is_flag=True,
     help="Take each commit of cloned repositories that changes the work as an attempt.",
+)
+@click.option(
+    "--publish",
+    is_flag=True,
+    help="Then keep it as students receive it, as `grader publish` does, unless a score is undecided.",
 )
 @click.option(
     "--anonymous",
@@ -156,6 +174,7 @@ GRADEBOOKS = "grader.gradebooks"
     metavar="URL",
     help="Write into nbgrader's gradebook too: a path (SQLite) or postgresql://USER@HOST/NAME.",
 )
+@settings_option
 @course_option
 def grade(
     course: Course,
@@ -170,6 +189,7 @@ def grade(
     scheduler: str | None,
     force: bool,
     quiet: bool,
+    table: bool,
     verbose: bool,
     reports: tuple[str, ...],
     decisions: Path | None,
@@ -177,6 +197,7 @@ def grade(
     times: Path | None,
     policy: str,
     history: bool,
+    publish: bool,
     anonymous: Path | None,
     gradebook: str | None,
 ) -> ExitCode:
@@ -186,6 +207,9 @@ def grade(
     files flat, or one file or notebook that defines everything. A single file is a class of one.
     A folder of cloned repositories (<assignment>-<login>) and the zip that Canvas or Moodle
     gives for a whole class are read as they are.
+
+    What is the same each week stands in course.toml under [grade]: submissions, out, roster, times,
+    policy, history, never_lower, reports and assignments. Options override it.
 
     What the checks found is kept in --out as soon as a student is graded; scores and pages are
     written at the end. A run that was interrupted goes on where it stopped when the same command
@@ -210,14 +234,15 @@ def grade(
     screen = console(quiet=quiet)
     if out.resolve() == submissions.resolve():
         raise UsageError(f"{out} holds the submissions; give another --out.")
-    _print_course_problems(screen, course)
     if anonymous is not None and out.resolve() in anonymous.resolve().parents:
         raise UsageError(f"{anonymous} says who is who: keep it outside {out}.")
     if gradebook:
         book = of_address(GRADEBOOKS, gradebook, "nbgrader")
         for note in load(book).prepare(course, gradebook, out / book.name):
             print_line(console(), note, "yellow")
-    paths = {"--times": times, "--never-lower": never_lower}
+    if never_lower == Path(PUBLISHED) and not never_lower.exists():
+        never_lower = last_published(out) if (out / STORE).is_file() else None
+    paths = {"--roster": roster, "--times": times, "--never-lower": never_lower}
     counting = _counting_options(policy, paths, history=history, anonymous=anonymous is not None)
     exercises = course.select(assignments).values() if assignments else ()
     try:
@@ -259,8 +284,10 @@ def grade(
                 jobs or cores(),
                 Policy(policy),
             )
-            _print_other_options(screen, out, counting)
-            _look_at_policy(screen, intake, Policy(policy), gradebook)
+            before = earlier_options(out)
+            if before is not None and (line := other_options(before.options, counting)):
+                print_line(screen, line, "yellow")
+            problems = *_course_problems(course), *_without_effect(intake, run.policy, gradebook)
             with progress(screen) as watcher:
                 result = run.carry_out(_scheduler(scheduler, jobs or cores()), watcher)
             rows = result.rows
@@ -272,59 +299,61 @@ def grade(
                 )
                 for file in graded(reports, whole):
                     file.write(out / REPORTS)
-            print_class(screen, result, intake.notes, out)
+            filled = _fill_gradebook(run, rows, gradebook) if gradebook else ()
+            undecided = [row for row in rows if row.undecided]
+            open_lines = undecided_lines(out, undecided, intake)
+            print_class(screen, result, out, as_table=table)
             if verbose:
                 print_definitions(screen, row_results(out, rows))
-            for line, style in run_lines(result, out, published, reports):
-                print_line(screen, line, style)
-            is_filled = not gradebook or _fill_gradebook(screen, run, rows, gradebook)
+            more = run_lines(result, out, published, reports)
+            if publish:
+                what = ["Not published: a score is undecided."] if undecided else published_now(out)
+                filled = [*filled, *((line, "") for line in what)]
+            lines = [*filled, *more, *problems, *class_lines(result, intake.notes, out)]
+            is_short = (
+                anonymous is None
+            )  # else there may be names in the lines, and no file has any
+            room = MOST_LINES - OTHER_LINES - len(open_lines) if is_short else len(lines)
+            print_lines(screen, lines, room, out)
     except KeyboardInterrupt:
         line = f"Interrupted. Who is graded is in {out}; the same command goes on from there."
         screen.print(line)
         return ExitCode.INTERRUPTED
-    undecided = [row for row in rows if row.undecided]
-    for line in undecided_lines(out, undecided, intake):
-        print_line(screen, line, "bold magenta")
+    for line in open_lines:
+        print_line(screen, line, FAILED)
         if quiet:
             click.echo(escaped(line), err=True)
-    return ExitCode.GRADERS_FAULT if undecided or not is_filled else ExitCode.FINE
+    is_open = bool(undecided) or any(style == FAILED for _line, style in filled)
+    return ExitCode.GRADERS_FAULT if is_open else ExitCode.FINE
 
 
-def _print_course_problems(screen: Console, course: Course) -> None:
+def _course_problems(course: Course) -> Iterator[tuple[str, str]]:
+    """What is wrong with the course, and stops nobody."""
     if course.points_problem:
-        print_line(screen, f"{course.points_problem}.", "yellow")
-    for name in course.limits.packages:
-        if find_spec(name.partition(".")[0]) is None:
-            line = f"{name} of course.toml's packages is not installed here."
-            print_line(screen, line, "yellow")
+        yield f"{course.points_problem}.", "yellow"
+    names = [n for n in course.limits.packages if find_spec(n.partition(".")[0]) is None]
+    if names:
+        verb = "is" if len(names) == 1 else "are"
+        yield f"{', '.join(names)} of course.toml's packages {verb} not installed here.", "yellow"
 
 
-def _look_at_policy(
-    screen: Console, intake: IntakeResult, policy: Policy, gradebook: str | None
-) -> None:
+def _without_effect(intake: IntakeResult, policy: Policy, gradebook: str | None) -> Said:
     """Refuse a policy that the gradebook cannot show, and say where one has no effect.
 
     Raises:
         UsageError: for a gradebook, where another attempt than the last may count.
     """
     if policy is Policy.LAST:
-        return
+        return ()
     if not any(student.attempts for student in intake.students):
-        line = f"--policy {policy} has no effect: no student has more than one attempt."
-        print_line(screen, line, "yellow")
-    elif gradebook:
+        return [
+            (f"--policy {policy} has no effect: no student has more than one attempt.", "yellow")
+        ]
+    if gradebook:
         raise UsageError(
             "nbgrader's gradebook shows the code of last attempts: --gradebook needs --policy last."
         )
-
-
-def _print_other_options(screen: Console, out: Path, counting: Sequence[str]) -> None:
-    """Say where the run before was with other options that decide what counts."""
-    before = earlier_options(out)
-    if before is not None and before.options != counting:
-        none = "none of --policy, --times, --history and --never-lower"
-        used = " ".join(option for option in before.options if option != ANONYMOUS) or none
-        print_line(screen, f"The previous run used different options: {used}.", "yellow")
+    return ()
 
 
 def _counting_options(
@@ -346,15 +375,13 @@ def _scheduler(address: str | None, jobs: int) -> Grade:
     return grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
 
 
-def _fill_gradebook(screen: Console, run: ClassRun, rows: Sequence[Row], address: str) -> bool:
-    """Write the class into the gradebook; whether everybody is in it."""
+def _fill_gradebook(run: ClassRun, rows: Sequence[Row], address: str) -> Said:
+    """Write the class into the gradebook; what there is to say, and who is not in it."""
     book = of_address(GRADEBOOKS, address, "nbgrader")
     graded_now = {student.id for student in run.students}
     results = row_results(run.out, [row for row in rows if row.student in graded_now])
     times = {row.student: row.submitted_at for row in rows}
     work = run.course, run.students, results
     filled = load(book).fill(*work, address, run.out / book.name, run.roster, times)
-    print_line(screen, filled.note)
-    for student, why in filled.failed.items():
-        print_line(screen, f"NOT IN THE GRADEBOOK: {student}: {why}")
-    return not filled.failed
+    failed = [f"NOT IN THE GRADEBOOK: {name}: {why}" for name, why in filled.failed.items()]
+    return [(filled.note, ""), *((line, FAILED) for line in failed)]

@@ -12,6 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from grader.classes.run import Watcher
 
 SECONDS_BETWEEN_LINES = 10.0
+MOST_PLANNED = 3
+"""Of more sentences on what is graded again the first are shown, in one line."""
 T = TypeVar("T")
 
 
@@ -27,11 +29,15 @@ class _Count:
     undecided: int = 0
     started: float = 0.0
     printed: float = 0.0
+    pause: float = 30.0
 
     def planned(self, sentences: Sequence[str]) -> None:
         """Say what is graded again, and why."""
-        for sentence in sentences:
-            self.bar.console.print(sentence, markup=False, soft_wrap=True)
+        if sentences:
+            left = len(sentences) - MOST_PLANNED
+            more = [f"{left} more changes like these."] if left > 0 else []
+            line = " ".join((*sentences[:MOST_PLANNED], *more))
+            self.bar.console.print(line, markup=False, soft_wrap=True)
 
     def begin(self, what: str, total: int, done: int) -> None:
         """The run begins."""
@@ -47,8 +53,9 @@ class _Count:
         wrong = f", {self.undecided} undecided" if self.undecided else ""
         self.bar.update(self.bar.task_ids[0], advance=1, rate=f"{self._rate:.1f}/s{wrong}")
         is_last = self.unchanged + self.graded == self.students
-        if is_last or time.monotonic() - self.printed > SECONDS_BETWEEN_LINES:
+        if is_last or time.monotonic() - self.printed > self.pause:
             self.printed = time.monotonic()
+            self.pause *= 3
             self._print(f"{self._sentence()}.")
 
     def _print(self, line: str) -> None:

@@ -191,9 +191,7 @@ format_option = click.option(
     "--format", "format_", type=click.Choice(["text", "json"]), default="text"
 )
 targets_argument = click.argument("targets", nargs=-1, metavar="[TARGET]...")
-class_option = click.option(
-    "--submissions", type=ANYTHING, required=True, help="What the class handed in."
-)
+class_option = click.option("--submissions", type=ANYTHING, help="What the class handed in.")
 only_check_option = click.option(
     "--check", "only_check", is_flag=True, help="Write nothing; exit 1 if any is stale."
 )

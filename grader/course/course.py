@@ -33,8 +33,10 @@ from grader.course.contents import without_comments
 from grader.course.settings import (
     ENCODINGS,
     NO_OTHER_NAMES,
+    NO_SETTINGS,
     About,
     AssignmentEntry,
+    GradeSettings,
     LedgerSettings,
     OtherName,
     OtherNames,
@@ -183,6 +185,7 @@ class Course:
         guide: the file of what it says at its end, in Markdown; "" for none.
         left_out: the ids of optional assignments that are in the manifest and not in the course.
         encodings: those that a file which is not in UTF-8 and names none is tried in, in order.
+        grade: what commands take where their options say nothing.
     """
 
     root: Path
@@ -203,6 +206,7 @@ class Course:
     guide: str = ""
     left_out: tuple[str, ...] = ()
     encodings: tuple[str, ...] = ENCODINGS
+    grade: GradeSettings = NO_SETTINGS
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
@@ -319,7 +323,7 @@ class Course:
     def hash(self) -> str:
         """A hash of everything that decides scores: manifest, solutions, checks, printed tensors.
 
-        Comments, hints, styles and what is equivalent decide none.
+        Comments, hints, styles, what is equivalent, and `[grade]` decide none.
         """
         return kept("hashes", ["course", self.raw_hash], lambda: self._hash().encode()).decode()
 
@@ -345,6 +349,7 @@ class Course:
 
     def _manifest_without_left_out(self) -> dict[str, Any]:
         content = tomllib.loads((self.root / MANIFEST).read_bytes().decode("utf-8-sig"))
+        content.pop("grade", None)
         if self.left_out:
             del content["course"]["optional"]
             given = content["assignments"]
@@ -503,6 +508,7 @@ class Manifest:
     assignments: Annotated[tuple[AssignmentEntry, ...], ENTRIES]
     limits: Limits = Limits()
     late: LateRule = LateRule()
+    grade: GradeSettings = NO_SETTINGS
     ledger: LedgerSettings | None = None
     roles: dict[Name, tuple[RoleWord, ...]] = field(default_factory=dict)
     also: dict[Name, tuple[OtherName, ...]] = field(default_factory=dict)
@@ -534,6 +540,7 @@ def load_course(root: Path) -> Course:
         root=root,
         limits=manifest.limits,
         late=manifest.late,
+        grade=manifest.grade,
         assignments=tuple(a for a in everything if a.id not in left_out),
         ledger=manifest.ledger,
         roles=tuple(manifest.roles.items()),

@@ -85,6 +85,37 @@ class About:
     encodings: tuple[str, ...] = ENCODINGS
 
 
+@dataclass(frozen=True, slots=True)
+class GradeSettings:
+    """The table `[grade]`: what commands take where their options say nothing.
+
+    Files and folders are seen from the course's folder. Nothing of it decides what a check finds.
+
+    Args:
+        submissions: what the class handed in.
+        out: the folder for results.
+        never_lower: an earlier run's folder, or "published" for what `out` published last.
+        reports: the names of those to make.
+        assignments: those to grade; all for none.
+        mail_server: what sends pages, as `host:port`.
+        mail_from: the instructor's own address.
+    """
+
+    submissions: Text = ""
+    out: Text = ""
+    roster: Text = ""
+    times: Text = ""
+    policy: Literal["last", "best", "best-per-exercise", "last-in-time"] = "last"
+    history: bool = False
+    never_lower: Text = ""
+    reports: tuple[str, ...] = ()
+    assignments: tuple[str, ...] = ()
+    mail_server: Text = ""
+    mail_from: Text = ""
+
+
+NO_SETTINGS = GradeSettings()
+
 EXERCISES = needed("at least one exercise with its points", min_length=1)
 
 

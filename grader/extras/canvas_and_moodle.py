@@ -2,21 +2,34 @@
 
 A grade is blank where nothing was handed in for an assignment, where it does not count for the student
 (in Canvas "EX"), and where the score is undecided. A blank changes no grade; a zero would.
+
+Beside the tables is `feedback.zip`, everybody's page as the platform takes feedback files for all: named as
+its own download was, which is how it knows whose a file is.
 """
 
-from collections.abc import Iterator
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
 
 from grader.core.files import OutputFile, table
 from grader.core.records import Result
 from grader.course.course import Assignment
+from grader.intake.platform_zips import CANVAS as CANVAS_FILE
+from grader.intake.platform_zips import MOODLE as MOODLE_FILE
+from grader.intake.platform_zips import moodle_prefix
 from grader.intake.roster import Enrolled
 from grader.judging.results import points
 from grader.reports.base import GradedClass
+from grader.reports.html.pages import student_page
 
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 EXCUSED = "EX"
 """Canvas's own word for an assignment that does not count for a student."""
 
+PAGE = "feedback.html"
+MOMENT = (2020, 1, 1, 0, 0, 0)
+"""Every page's time, so that the same pages make the same zip."""
 MOODLE = ("Username", "Full name", "Email address")
 WORKSHEET = (
     *("Identifier", "Full name", "Email address", "Grade", "Maximum Grade"),
@@ -41,6 +54,8 @@ def canvas(run: GradedClass) -> Iterator[OutputFile]:
         grades = zip(assignments, _grades(run, result), strict=True)
         rows.append([*who, *(EXCUSED if a.id in exempt else grade for a, grade in grades)])
     yield OutputFile("gradebook.csv", table(rows))
+    # Canvas needs the number of a file that the student handed in, which only its download has.
+    yield from _feedback(run, {s: one.upload for s, one in run.roster.items()}, CANVAS_FILE)
 
 
 def moodle(run: GradedClass) -> Iterator[OutputFile]:
@@ -55,6 +70,11 @@ def moodle(run: GradedClass) -> Iterator[OutputFile]:
         who = [one.login or result.student, one.name, one.email]
         rows.append([*who, *_grades(run, result)])
     yield OutputFile("grades.csv", table(rows))
+    prefixes = {
+        student: one.upload or (moodle_prefix(one.name, one.number) if one.identifier else "")
+        for student, one in run.roster.items()
+    }
+    yield from _feedback(run, prefixes, MOODLE_FILE)
     listed = [r for r in run.results if _enrolled(run, r).identifier]
     for assignment in run.course.assignments if listed else ():
         yield OutputFile(f"worksheet_{assignment.id}.csv", _worksheet(run, assignment, listed))
@@ -67,6 +87,32 @@ def _worksheet(run: GradedClass, assignment: Assignment, results: list[Result]) 
         who = [one.identifier, one.name, one.email]
         rows.append([*who, _grade(result, assignment), assignment.max_score, "Yes", "-"])
     return table(rows)
+
+
+def _feedback(
+    run: GradedClass, prefixes: Mapping[str, str], form: re.Pattern[str]
+) -> Iterator[OutputFile]:
+    """The pages of those whom the platform knows, in one zip; nothing where there are none.
+
+    Args:
+        run: the class.
+        prefixes: by student, what the platform's names of files begin with.
+        form: what such a name has to be.
+    """
+    pages = {
+        f"{prefix}{PAGE}": student_page(result, run.course, _enrolled(run, result).name)
+        for result in run.results
+        if form.fullmatch(f"{(prefix := prefixes.get(result.student, ''))}{PAGE}")
+        and result.submitted
+    }
+    if pages:
+        memory = io.BytesIO()
+        with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, page in pages.items():
+                entry = zipfile.ZipInfo(name, MOMENT)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(entry, page.encode())
+        yield OutputFile("feedback.zip", memory.getvalue())
 
 
 def _enrolled(run: GradedClass, result: Result) -> Enrolled:

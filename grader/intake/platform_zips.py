@@ -47,12 +47,14 @@ class Upload:
         number: the platform's number for them, "" where it gives none.
         files: their files.
         is_late: whether the platform says so.
+        prefix: what the platform's name of a file begins with, which it knows the student by.
     """
 
     name: str
     number: str = ""
     files: Files = ()
     is_late: bool = False
+    prefix: str = ""
 
 
 @dataclass(slots=True)
@@ -125,6 +127,7 @@ def _grouped(
 ) -> tuple[list[Upload], list[str]]:
     files: dict[tuple[str, str], list[tuple[Path, PurePosixPath]]] = defaultdict(list)
     late = set()
+    prefixes: dict[tuple[str, str], str] = {}
     for path, match in matches.items():
         if match and path.name != TIMESTAMP:
             whose = (match["name"], match["id"])
@@ -132,8 +135,16 @@ def _grouped(
             files[whose].append((root / path, PurePosixPath(*own)))
             if match.groupdict().get("late"):
                 late.add(whose)
-    uploads = [Upload(*whose, found, whose in late) for whose, found in files.items()]
+            is_canvas = match.re is CANVAS
+            prefix = match.string[: match.start("file")] if is_canvas else moodle_prefix(*whose)
+            prefixes.setdefault(whose, prefix)
+    uploads = [Upload(*whose, f, whose in late, prefixes[whose]) for whose, f in files.items()]
     return uploads, [str(path) for path, match in matches.items() if match is None]
+
+
+def moodle_prefix(name: str, number: str) -> str:
+    """What Moodle's names of a student's files begin with."""
+    return f"{name.replace('_', ' ')}_{number}_assignsubmission_file_"
 
 
 def ungraded(others: Sequence[PurePosixPath], uploads: Sequence[Upload]) -> list[Upload]:

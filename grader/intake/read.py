@@ -198,9 +198,9 @@ def _each(
 
 def _strangers(students: Iterable[str], known: Mapping[str, Enrolled]) -> tuple[str, ...]:
     """Who is not on the roster, where there is one."""
-    return tuple(
-        f"{name} is not on the roster." for name in students if known and name not in known
-    )
+    names = [name for name in students if known and name not in known]
+    verb = "is" if len(names) == 1 else "are"
+    return (f"{', '.join(names)} {verb} not on the roster.",) if names else ()
 
 
 def _with_attempts(
@@ -290,11 +290,13 @@ def match_uploads(
     for upload, candidates in zip(uploads, found, strict=True):
         if len(candidates) == 1 and claims[candidates[0].student] == 1:
             student = candidates[0].student
-            known[student] = candidates[0]
+            known[student] = replace(candidates[0], upload=upload.prefix)
         else:
             alone = names[upload.name] == 1 and not roster
             student = _own_name(upload, alone=alone, taken=by_student)
-            known[student] = Enrolled(student, name=upload.name, number=upload.number)
+            known[student] = Enrolled(
+                student, name=upload.name, number=upload.number, upload=upload.prefix
+            )
             if roster:
                 notes.append(_not_matched(upload, candidates, student))
         by_student[student] = upload

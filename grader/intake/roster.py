@@ -28,6 +28,7 @@ class Enrolled:
         tags: further words for groups that they belong to.
         modified: when they handed in, as Moodle's grading worksheet writes it.
         tutor: the person who teaches or grades them.
+        upload: what a platform's names of their files began with; "" where there was no download.
     """
 
     student: str
@@ -41,6 +42,7 @@ class Enrolled:
     tags: tuple[str, ...] = ()
     modified: str = ""
     tutor: str = ""
+    upload: str = ""
 
     @property
     def labels(self) -> tuple[str, ...]:

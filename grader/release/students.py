@@ -139,9 +139,21 @@ def check_files(course: Course, assignments: Iterable[Assignment]) -> Iterator[O
 
 def installed_files(course: Course) -> Iterator[OutputFile]:
     """What every copy has: the manifest, and what it is installed by."""
-    manifest = (course.root / MANIFEST).read_bytes()
+    manifest = _without_settings((course.root / MANIFEST).read_bytes())
     yield OutputFile(MANIFEST, _preferring(manifest, course.language))
     yield from project_files(course)
+
+
+def _without_settings(manifest: bytes) -> bytes:
+    """The manifest without `[grade]`, which says where an instructor keeps a class."""
+    if b"grade" not in manifest:
+        return manifest
+    import tomlkit  # of the extra `author`
+
+    parsed = tomlkit.parse(manifest.decode("utf-8-sig"))
+    if parsed.pop("grade", None) is None:
+        return manifest
+    return parsed.as_string().encode()
 
 
 def _preferring(manifest: bytes, code: str) -> bytes:

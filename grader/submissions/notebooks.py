@@ -175,9 +175,13 @@ def nbgrader_marks(cell: dict[str, Any]) -> dict[str, Any]:
     return marks if isinstance(marks, dict) else {}
 
 
+WOULD = ": nbgrader would "
+"""Stands in each sentence on what nbgrader would stumble over, before what it would do."""
+
+
 def is_defect(note: str) -> bool:
     """Whether a note is such a sentence."""
-    return ": nbgrader would " in note
+    return WOULD in note
 
 
 def defects(handed_in: bytes, released: bytes) -> tuple[str, ...]:

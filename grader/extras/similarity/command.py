@@ -47,7 +47,7 @@ NO_PROOF = (
 
 
 @click.command()
-@click.argument("run", type=FOLDER)
+@click.argument("run", type=FOLDER, required=False)
 @class_option
 @click.option(
     "--archive", "archives", type=ANYTHING, multiple=True, help="What an earlier class handed in."

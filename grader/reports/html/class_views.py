@@ -1,17 +1,18 @@
 """What the class report shows, worked out from the results of a class."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.core.language import _, listed, ngettext
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.core.text import clean
 from grader.course.course import Course
+from grader.intake.roster import Enrolled
 from grader.judging.outcomes import ExerciseStatus, exercise_status, status_words
 from grader.judging.results import has_something, points
 from grader.reports.html.views import percent
-from grader.reports.insights import stuck
+from grader.reports.insights import Misunderstood, stuck
 
 Entry = tuple[str, str]
 """A student's exercise on the map: the points, or a sign; its status, "" for the many that are
@@ -114,6 +115,42 @@ def _late_words(late: AssignmentResult) -> str:
             late.days_late,
         )
     return words.format(id=late.id, days=late.days_late, used=late.late_days_used)
+
+
+Groups = Mapping[str, Mapping[str, str]]
+"""By student, the groups that the roster has them in: `section`, `tutor`, and `labels` with | between."""
+
+
+def groups_of(roster: Mapping[str, Enrolled]) -> Groups:
+    """The groups of everybody on a roster who is in any."""
+    found = {
+        student: {"section": one.section, "tutor": one.tutor, "labels": "|".join(one.tags)}
+        for student, one in roster.items()
+    }
+    return {s: {key: text for key, text in own.items() if text} for s, own in found.items()}
+
+
+def choices(groups: Groups) -> list[tuple[str, str, list[str]]]:
+    """What the map can be narrowed to: each kind of group, what it is called, and which there are."""
+    named = {"section": _("section"), "tutor": _("tutor"), "labels": _("label")}
+    found = {
+        key: sorted({one for own in groups.values() for one in own.get(key, "").split("|") if one})
+        for key in named
+    }
+    return [
+        (key, named[key], values)
+        for key, values in found.items()
+        if len(values) > (key != "labels")
+    ]
+
+
+OFTEN = 5
+"""Percent of a class: a mistake that fewer make is folded."""
+
+
+def frequent(mistakes: Sequence[Misunderstood], most: int) -> int:
+    """How many of the mistakes, the most frequent first, are shown at once."""
+    return sum(one.percent >= OFTEN for one in mistakes[:most])
 
 
 def tenths(results: Sequence[Result]) -> list[int]:

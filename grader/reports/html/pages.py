@@ -24,7 +24,15 @@ from grader.judging.outcomes import SIGNS, UNJUDGED, ExerciseStatus, judged_with
 from grader.judging.picture_layout import cut_words, first_location
 from grader.judging.results import for_student
 from grader.reports.base import Checked, CheckedWork, GradedClass
-from grader.reports.html.class_views import first_to_look_at, score_cell, students_map, tenths
+from grader.reports.html.class_views import (
+    choices,
+    first_to_look_at,
+    frequent,
+    groups_of,
+    score_cell,
+    students_map,
+    tenths,
+)
 from grader.reports.html.heatmap import figure, view_figure
 from grader.reports.html.views import (
     AssignmentPicture,
@@ -141,9 +149,14 @@ def student_page(
 
 
 def class_report(
-    results: Sequence[Result], course: Course, names: Mapping[str, str] = {}, covers: str = ""
+    results: Sequence[Result],
+    course: Course,
+    names: Mapping[str, str] = {},
+    covers: str = "",
+    groups: Mapping[str, Mapping[str, str]] = {},
 ) -> str:
     """The instructor's report on a class, with a link to each student's page."""
+    mistakes = misunderstood(results)
     scores = [result.score for result in results if result.score is not None]
     return render_page(
         "class.html.j2",
@@ -155,7 +168,10 @@ def class_report(
         is_sealed=all("sealed" in result.isolation for result in results if result.isolation),
         first=first_to_look_at(results, course),
         tenths=tenths(results),
-        mistakes=misunderstood(results),
+        mistakes=mistakes,
+        frequent=frequent(mistakes, MOST_SHOWN),
+        groups=lambda student: groups.get(student, {}).items(),
+        choices=choices(groups),
         alike=alike(results),
         exercises=exercise_insights(results, course),
         tries=tries_until_solved(results, course),
@@ -169,7 +185,11 @@ def class_report(
 
 
 def pages(
-    results: Sequence[Result], course: Course, names: Mapping[str, str] = {}, covers: str = ""
+    results: Sequence[Result],
+    course: Course,
+    names: Mapping[str, str] = {},
+    covers: str = "",
+    groups: Mapping[str, Mapping[str, str]] = {},
 ) -> Iterator[tuple[str, str]]:
     """All pages of a class: path inside the report's folder, and text.
 
@@ -178,8 +198,9 @@ def pages(
         course: what was graded.
         names: of students, where they are known.
         covers: when they were graded, with which course, and who is missing; for the class's page.
+        groups: those that the roster has students in, to which the class's page can be narrowed.
     """
-    yield "index.html", class_report(results, course, names, covers)
+    yield "index.html", class_report(results, course, names, covers, groups)
     linked = assignment_pictures(course, PICTURES)
     for picture in linked.values():
         yield f"{STUDENTS}/{picture.address}", picture.svg
@@ -255,5 +276,5 @@ def grade(run: GradedClass) -> Iterator[OutputFile]:
             "Of {max_score} points that were due so far, students have {mean_score} on average."
         )
         covers = paragraph((covers, sentence.format(**so_far)))
-    made = pages(run.results, run.course, names, covers)
+    made = pages(run.results, run.course, names, covers, groups_of(run.roster))
     return (OutputFile(path, text) for path, text in made)

@@ -2,9 +2,11 @@
 
 import importlib
 
+import click
 import pytest
 
-from grader.cli import doctor
+from grader.cli import cli, doctor
+from grader.cli.app import WISHES
 
 pytestmark = pytest.mark.slow
 
@@ -89,17 +91,18 @@ def test_another_torch_is_told_and_none_is_a_fault(grader, copy, torch, monkeypa
 
 
 def test_help_in_a_copy_lists_what_works_there(grader, folder, tmp_path, monkeypatch) -> None:
-    """The instructors' and the authors' commands are those of the course itself."""
+    """In the course itself they are listed by what one wants to do, each once, and all of them."""
 
     def listed(heading: str) -> list[str]:
         _head, _, commands = grader("--help").out.partition(f"{heading}:\n")
         return [line.split()[0] for line in commands.partition("\n\n")[0].splitlines()]
 
     students = ["check", "doctor", "hint", "pack", "predict", "show", "status", "styles", "watch"]
-    instructors = ["compare", "explain", "grade", "learn", "publish", "release", "similar"]
-    assert listed("For students") == students
-    assert listed("For instructors") == instructors
-    assert {"new", "preview", "validate"} < set(listed("For authors"))
+    work = ["check", "watch", "status", "hint", "show", "predict", "styles", "pack"]
+    everything = [name for wish in WISHES for name in listed(wish)]
+    assert listed("Work on the exercises") == work
+    assert listed("Look into what a class did") == ["explain", "compare", "similar", "learn"]
+    assert sorted(everything) == cli.list_commands(click.Context(cli))
     assert "grader grade SUBMISSIONS" in grader("--help").out
     (tmp_path / "copy").mkdir()
     (tmp_path / "copy" / "course.toml").write_text("")

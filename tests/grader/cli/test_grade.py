@@ -81,10 +81,8 @@ def test_a_class_is_graded(grade, out):
 def test_without_a_seal_it_says_so_loudly(grade, out):
     """On the screen and in every record."""
     said = " ".join(grade().out.split())
-    assert said.endswith(
-        "NOT SEALED: student code could read files and use the network. "
-        f"Isolation: child process, limits. Results are in {out}."
-    )
+    words = "NOT SEALED: student code could read files and use the network."
+    assert f"Results are in {out}; everybody's score is in {out / 'scores.csv'}. {words}" in said
     assert record(out, "ada")["isolation"] == ["child process", "limits"]
 
 
@@ -811,14 +809,35 @@ def test_names_are_shown_as_text(grade, out, work):
 
 
 def test_a_long_line_is_shown_whole(grade, out, students):
-    """Names of many students who left are not cut off."""
+    """It is not broken; of many students who left the first are named."""
     names = [f"somebody-with-a-long-name-{number:03}" for number in range(40)]
     for name in names:
         (students / name).mkdir()
     grade("--seed", "1")
     for name in names:
         (students / name).rmdir()
-    assert names[-1] in grade().out
+    assert f"{names[9]} and 30 more. Their results are in {out / 'former'}." in grade().out
+
+
+def test_what_a_run_says_fits_on_a_screen(grade, out, students, work, edit, tmp_path):
+    """Whatever is wrong with a class: twelve lines, and a file that has all."""
+    roster = tmp_path / "roster.csv"
+    roster.write_text("student\nada\nbo\n" + "".join(f"zoe{n}\n" for n in range(20)), "utf-8")
+    for number in range(30):
+        (work(f"s{number:02}") / "scores.py").write_bytes(b"PK\x03\x04" + bytes(100))
+    assert len(grade().lines) <= 12
+    for number in range(15):
+        shutil.rmtree(students / f"s{number:02}")
+        (students / f"s{number + 15}" / "scores.py").unlink()
+    (work("s29") / "scores.py").write_bytes(b"PK\x03\x04" + bytes(100))
+    edit("course.toml", "scores = 2", "scores = 2.5")
+    ran = grade("--roster", roster, "--policy", "best")
+    assert (ran.code, len(ran.lines) <= 12) == (3, True)
+    assert ran.lines[-1].startswith("UNDECIDED, s29, 01_scores: scores.py cannot be read")
+    left, told = ran.lines[-2].split(" more lines to read: ")
+    notes = out / "notes.txt"
+    assert told == f"{notes} has all."
+    assert len(notes.read_text("utf-8").splitlines()) > int(left)
 
 
 def test_reports_that_are_older_than_results_are_moved_aside(grade, out, work):
@@ -829,9 +848,10 @@ def test_reports_that_are_older_than_results_are_moved_aside(grade, out, work):
     assert {path.name for path in (out / "reports").iterdir()} == {"html", "canvas"}
     work("bo", scores="right")
     ran = grade("--report", "html")
-    assert ran.lines[-1] == (
+    line = (
         f"Reports older than these results are in {out / 'former' / 'reports'}; --report canvas "
         "makes new ones."
     )
+    assert line in ran.lines
     assert [path.name for path in (out / "reports").iterdir()] == ["html"]
     assert (out / "former" / "reports" / "canvas").is_dir()

@@ -34,17 +34,17 @@ def watch(*, terminal):
 
 
 def test_where_there_is_no_terminal_lines_tell_now_and_then(clock):
-    """At the beginning, every ten seconds, at the end; with the rate of this run."""
+    """At the beginning, after half a minute and then more seldom, at the end; with the rate."""
     manager, text = watch(terminal=False)
     with manager as watcher:
         watcher.begin("students", 5, 1)
-        for seconds, undecided in ((4, False), (7, True), (1, False), (8, False)):
+        for seconds, undecided in ((4, False), (27, True), (1, False), (8, False)):
             clock[0] += seconds
             watcher.done(is_undecided=undecided)
     assert text.getvalue().splitlines() == [
         "Grading: 1 of 5 students (1 unchanged) done.",
-        "3 of 5 students (1 unchanged), 1 UNDECIDED, 0.2 a second.",
-        "5 of 5 students (1 unchanged), 1 UNDECIDED, 0.2 a second.",
+        "3 of 5 students (1 unchanged), 1 UNDECIDED, 0.1 a second.",
+        "5 of 5 students (1 unchanged), 1 UNDECIDED, 0.1 a second.",
     ]
 
 

@@ -111,10 +111,15 @@ def test_grade_takes_a_platforms_zip_and_writes_reports(grader, folder, tmp_path
     per_student = [
         f"{n}/{s}.{suffix}" for n, suffix in (suffixes | {"junit": "xml"}).items() for s in both
     ]
-    others = ["canvas/gradebook.csv", "github/class/summary.md", "moodle/grades.csv"]
+    others = ["github/class/summary.md", "moodle/grades.csv"]
+    others += ["canvas/feedback.zip", "canvas/gradebook.csv"]
     assert reports == sorted([*per_student, *others])
     scope = schemas.gradescope((out / "reports/gradescope/turingalan.json").read_text("utf-8"))
     assert scope["score"] == json.loads((out / "results/turingalan.json").read_text())["score"]
+    with zipfile.ZipFile(out / "reports/canvas/feedback.zip") as made:
+        assert made.namelist() == [
+            *("lovelaceada_11_1_feedback.html", "turingalan_12_2_feedback.html")
+        ]
     assert "turingalan,12,,,," in (out / "reports/canvas/gradebook.csv").read_text("utf-8")
 
 

@@ -141,7 +141,7 @@ def test_of_several_attempts_one_counts(grader, work, tmp_path):
     ran = grade("--policy", "best")
     assert "attempts, " not in ran.out
     assert scores(out)["ada"] == "2"
-    assert "different options: none of --policy, --times, --history and --never-lower." in ran.out
+    assert "Unlike the run before: --policy best, was last." in ran.out
     told = grader("explain", "ada", "scores", "--run", out, "--submissions", students, "--again")
     assert "attempt 1 of 2 counts, of 2027-01-30T10:00:00+00:00" in told.out
     assert "not what was graded" not in told.out

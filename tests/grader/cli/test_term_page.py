@@ -63,8 +63,10 @@ def test_a_term_goes_as_the_page_shows(grader, folder, root, monkeypatch) -> Non
         for step in STEPS.get(heading, ()):
             step(folder)
         if kind == "toml":
-            with (folder / "decisions.toml").open("a", encoding="utf-8") as file:
-                file.write(f"\n{text}")
+            is_setting = text.startswith("[grade]") or "[" not in text  # one more line of it
+            name = "course.toml" if is_setting else "decisions.toml"
+            with (folder / name).open("a", encoding="utf-8") as file:
+                file.write(text if is_setting else f"\n{text}")
         for command, shown in commands(text) if kind == "console" else ():
             _, *arguments = shlex.split(command)
             ran = grader(*arguments, *(HERE if arguments[0] == "grade" else ()))

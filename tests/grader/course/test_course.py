@@ -214,7 +214,7 @@ cross = "two"
     assert sorted(problems(text)) == sorted(
         [
             "course.toml: colour: unknown key; did you mean 'course'? "
-            "allowed: also, arguments, assignments, course, late, ledger, limits, roles, unasked",
+            "allowed: also, arguments, assignments, course, grade, late, ledger, limits, roles, unasked",
             "course.toml: course.title: missing; a text that is not empty is needed",
             "course.toml: course.titel: unknown key; did you mean 'title'? "
             "allowed: about, agents_file, encodings, guide, language, languages, notes, optional, points, prefer, title",

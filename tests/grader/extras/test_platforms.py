@@ -1,6 +1,8 @@
 """What single platforms ask for beyond a valid record."""
 
 import csv
+import io
+import zipfile
 from dataclasses import replace
 
 from msgspec import structs
@@ -142,6 +144,7 @@ def test_moodles_worksheets_are_for_those_whom_moodle_listed(class_run, example_
     made = {
         file.path: file.text
         for file in moodle(replace(class_run, results=results, roster={"partly_done": ada}))
+        if file.path != "feedback.zip"
     }
     assert len(made) == 1 + len(class_run.course.assignments)
     rows = made["worksheet_01_simple_attention.csv"].splitlines()
@@ -152,3 +155,36 @@ def test_moodles_worksheets_are_for_those_whom_moodle_listed(class_run, example_
     score = str(example_class["partly_done"].assignments[0].score)
     assert rows[1:] == [f"Participant 7,Ada Lovelace,ada@example.org,{score},13,Yes,-"]
     assert made["grades.csv"].splitlines()[2].startswith("two_mistakes,,,")
+
+
+def test_pages_come_back_as_the_platform_takes_them(class_run, example_class) -> None:
+    """Named as its download was; who is not in one, and who handed in nothing, has none there."""
+    names = ("partly_done", "two_mistakes", "never_handed_in")
+    results = [example_class[name] for name in names]
+    downloads = {
+        canvas: ("lovelaceada_LATE_42_977_", "turingalan_43_978_", "beno_44_979_"),
+        moodle: ("Ada Lovelace_42_assignsubmission_file_", "", "Bo_44_assignsubmission_file_"),
+    }
+    for report, prefixes in downloads.items():
+        roster = {
+            name: Enrolled(name, upload=prefix)
+            for name, prefix in zip(names, prefixes, strict=True)
+        }
+        made = [
+            {f.path: f.data for f in report(replace(class_run, results=results, roster=r))}
+            for r in (roster, roster)
+        ]
+        assert made[0] == made[1]
+        with zipfile.ZipFile(io.BytesIO(made[0]["feedback.zip"])) as archive:
+            expected = [f"{prefix}feedback.html" for prefix in prefixes[:2] if prefix]
+            assert archive.namelist() == expected
+            assert "partly_done" in archive.read(expected[0]).decode()
+
+
+def test_moodles_worksheet_is_enough_for_its_zip(class_run, example_class) -> None:
+    """The name and the number in it are those of a download; underscores are none of a name."""
+    ada = Enrolled("partly_done", "Ada_B Lovelace", number="7", identifier="Participant 7")
+    run = replace(class_run, results=[example_class["partly_done"]], roster={"partly_done": ada})
+    made = {file.path: file.data for file in moodle(run)}
+    with zipfile.ZipFile(io.BytesIO(made["feedback.zip"])) as archive:
+        assert archive.namelist() == ["Ada B Lovelace_7_assignsubmission_file_feedback.html"]

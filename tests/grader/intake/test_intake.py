@@ -198,7 +198,15 @@ def test_a_worksheet_of_moodles_places_its_own_numbers(read, roster) -> None:
     )
     found, arrived = read({"A. Lovelace_71_assignsubmission_file/first.py": ONE}, listed)
     assert found == {"ada@example.org": {"first.py": ONE}}
-    assert arrived.roster["ada@example.org"].identifier == "Participant 71"
+    ada = arrived.roster["ada@example.org"]
+    assert ada.identifier == "Participant 71"
+    assert ada.upload == "A. Lovelace_71_assignsubmission_file_"
+
+
+def test_canvas_files_leave_their_numbers(read) -> None:
+    """Also of a student whom no roster has: Canvas knows by them whose feedback is whose."""
+    _found, arrived = read({"wangfang_LATE_11_901_first.py": ONE, "wangfang_11_902_b.py": TWO})
+    assert arrived.roster["wangfang"].upload == "wangfang_11_902_"
 
 
 # Zips in zips, and zips of other shapes.

@@ -38,6 +38,16 @@ def test_a_course_of_its_own_has_a_project_that_installs_the_grader(course_copy:
     assert any(one.startswith("torch") for one in needs)
 
 
+def test_where_an_instructor_keeps_a_class_is_in_no_copy(course_copy: Path) -> None:
+    """`[grade]` goes, wherever it stands; the rest of the manifest stays as it is."""
+    path = course_copy / "course.toml"
+    before = path.read_text("utf-8")
+    (head, title) = before.split("[course]")
+    path.write_text(f'{head}[grade]\nout = "secret"\n\n[course]{title}', "utf-8")
+    (released,) = (f for f in installed_files(load_course(course_copy)) if f.path == path.name)
+    assert released.text == before
+
+
 def test_the_project_asks_for_what_the_kits_own_asks_for(root: Path, course_copy: Path) -> None:
     """As far as what is installed here is up to date."""
     ours = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))

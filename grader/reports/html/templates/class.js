@@ -45,14 +45,19 @@ const filter = document.getElementById("filter");
 const found = document.getElementById("found");
 const rows = Array.from(document.querySelectorAll(".map tbody tr"));
 const names = rows.map((row) => row.cells[0].firstElementChild.textContent.toLowerCase());
-filter.addEventListener("input", () => {
+const groups = Array.from(document.querySelectorAll("select[data-group]"));
+// A student may have several labels, with | between them.
+const isIn = (row, group) =>
+  group.value === "" || (row.dataset[group.dataset.group] ?? "").split("|").includes(group.value);
+function show() {
   const wanted = filter.value.trim().toLowerCase();
   let count = 0;
   rows.forEach((row, index) => {
-    row.hidden = !names[index].includes(wanted);
+    row.hidden = !names[index].includes(wanted) || !groups.every((group) => isIn(row, group));
     count += row.hidden ? 0 : 1;
   });
   const words = count === 1 ? found.dataset.one : found.dataset.many;
   found.textContent = words.replace("{count}", count);
-});
+}
+for (const input of [filter, ...groups]) input.addEventListener("input", show);
 filter.closest(".tools").hidden = false;

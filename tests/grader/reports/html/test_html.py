@@ -279,6 +279,19 @@ def test_the_class_report_names_what_to_teach_again(whole_course: Course) -> Non
     assert "Nothing handed in" in said
 
 
+def test_the_class_report_begins_with_scores_and_the_map(whole_course: Course) -> None:
+    """What few misunderstood is folded, and comes after them."""
+    page = class_report(generated_class(whole_course, 60), whole_course)
+    titles = re.findall(r"<h2[^>]*>(.*?)</h2>", page)
+    assert titles[:4] == [
+        *("Scores", "Students by exercises", "Who needs a look", "What the class misunderstood")
+    ]
+    said = page.partition('id="mistakes-title"')[2].partition("<details")[0]
+    shares = [int(n) / int(of) for n, of in re.findall(r"<strong>(\d+)</strong> of (\d+)", said)]
+    assert shares
+    assert min(shares) >= 0.05
+
+
 def test_undecided_and_late_students_come_first(whole_course: Course) -> None:
     """On the map, too."""
     results = generated_class(whole_course, 200, seed=2)

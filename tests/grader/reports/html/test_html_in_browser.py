@@ -13,6 +13,8 @@ from msgspec.structs import replace
 
 from grader.core import language
 from grader.course.course import load_course
+from grader.intake.roster import Enrolled
+from grader.reports.html.class_views import groups_of
 from grader.reports.html.pages import pages, pictures
 
 pytestmark = pytest.mark.slow
@@ -177,6 +179,37 @@ def test_the_map_is_sorted_by_any_column(visit: Open, classes: dict[int, Path]) 
     assert column(seen, 0) == sorted(column(seen, 0))
     states = [heading.get_attribute("aria-sort") for heading in headings.all()]
     assert states == ["ascending"] + ["none"] * (len(states) - 1)
+    assert seen.complaints == []
+
+
+def test_the_map_is_narrowed_to_groups_of_the_roster(
+    visit: Open, root: Path, tmp_path: Path
+) -> None:
+    """A section, a tutor and a label, at once and with a name; a roster without has no such lists."""
+    course = load_course(root)
+    results = generated_class(course, 12)
+    roster = {
+        one.student: Enrolled(
+            one.student,
+            section="AB"[n % 2],
+            tutor=("Tamsin", "Uri", "Vera")[n % 3],
+            tags=("part time", "again") if n < 4 else (),
+        )
+        for n, one in enumerate(results)
+    }
+    _path, text = next(pages(results, course, groups=groups_of(roster)))
+    (tmp_path / "index.html").write_text(text, "utf-8")
+    seen = visit(tmp_path / "index.html")
+    said = seen.page.locator("#found")
+    seen.page.get_by_label("section").select_option("A")
+    assert said.text_content() == "6 students"
+    seen.page.get_by_label("tutor").select_option("Tamsin")
+    assert said.text_content() == "2 students"
+    seen.page.get_by_label("label").select_option("part time")
+    assert said.text_content() == "1 student"
+    assert column(seen, 0) == [f"{results[0].student}"]
+    seen.page.get_by_role("searchbox").fill("nobody")
+    assert said.text_content() == "0 students"
     assert seen.complaints == []
 
 

@@ -1,0 +1,153 @@
+"""Tests of `grader send`, with a mail server on this computer."""
+
+import pytest
+from mail_server import Mailbox, mail_server
+
+from grader.extras import send
+
+pytestmark = pytest.mark.slow
+
+NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
+ROSTER = """student,name,email
+ada,Ada L.,ada@school.example
+bo,,bo@school.example
+cem,,cem@school.example
+dee,,"dee@school.example
+Bcc: all@school.example"
+"""
+
+
+@pytest.fixture
+def box(monkeypatch):
+    """What a server here is sent."""
+    monkeypatch.delenv(send.PASSWORD, raising=False)
+    made = Mailbox()
+    with mail_server(made):
+        yield made
+
+
+@pytest.fixture
+def grade(grader, work, folder):
+    """Grades a class of four beside the course, and publishes it where that is said."""
+    work("ada", scores="right", mixture="right")
+    work("bo", scores=NOT_SCALED)
+    work("cem")
+    work("dee", scores="right")
+    students = work("eve", scores="right").parent
+    (folder / "roster.csv").write_text(ROSTER, "utf-8")
+    here = ("--isolation", "process", "--jobs", 1, "--roster", "roster.csv")
+    return lambda *options: grader("grade", students, "--out", "out", *here, *options)
+
+
+@pytest.fixture
+def mail(grader, box):
+    """Sends what was published."""
+
+    def run(*options):
+        how = ("--server", f"127.0.0.1:{box.port}", "--from", "me@school.example")
+        return grader("send", "out", "--roster", "roster.csv", *how, *options)
+
+    return run
+
+
+def test_everybody_gets_their_page_once(grade, mail, box, work):
+    """First it is said who would; a page that changed is sent again, and no other."""
+    grade("--publish")
+    ran = mail("--dry-run")
+    place, *lines = ran.lines
+    assert place.endswith(
+        ": 2 pages to send, 0 of them changed since they were sent; 0 were sent before."
+    )
+    assert lines == [
+        "Nothing was handed in, so no page: cem.",
+        "No address in the roster, or none that is one: dee.",
+        "Not on the roster: eve.",
+        "To: ada <ada@school.example>, bo <bo@school.example>.",
+    ]
+    assert (ran.code, box.messages) == (0, [])
+    ran = mail("--yes")
+    assert (ran.code, ran.err, ran.lines[-1]) == (0, "", "Sent: 2.")
+    ada, bo = box.messages
+    assert (ada["To"], bo["To"]) == ("ada@school.example", "bo@school.example")
+    assert (ada["From"], ada["Subject"]) == ("me@school.example", "Your feedback: Small steps")
+    (page,) = ada.iter_attachments()
+    assert page.get_filename() == "feedback.html"
+    assert "Ada L. (ada)" in page.get_content()
+    assert "2 were sent before." in mail("--yes").lines[0]
+    work("bo", scores="right")
+    grade("--publish")
+    assert ": 1 page to send, 1 of them changed since" in mail("--yes").lines[0]
+    assert [one["To"] for one in box.messages[2:]] == ["bo@school.example"]
+
+
+def test_who_has_another_address_gets_it_there(grade, mail, box, folder):
+    """The first one may have been wrong."""
+    grade("--publish")
+    mail("--yes")
+    (folder / "roster.csv").write_text(ROSTER.replace("bo@school", "berg@school"), "utf-8")
+    assert ": 1 page to send" in mail("--yes").lines[0]
+    assert [one["To"] for one in box.messages[2:]] == ["berg@school.example"]
+
+
+def test_what_was_not_published_is_not_sent(grade, mail, box):
+    """Results of a run are not yet what students receive."""
+    grade()
+    ran = mail("--yes")
+    assert (ran.code, "Nothing was published." in ran.err, box.messages) == (2, True, [])
+
+
+def test_a_server_that_stops_is_gone_on_with(grade, mail, box):
+    """Nobody gets a page twice."""
+    grade("--publish")
+    box.most = 1
+    ran = mail("--yes")
+    assert (ran.code, " stopped after 1 message: " in ran.err) == (2, True)
+    box.most = 9
+    assert mail("--yes").lines[-1] == "Sent: 1."
+    assert [one["To"] for one in box.messages] == ["ada@school.example", "bo@school.example"]
+
+
+def test_who_is_refused_is_named(grade, mail, box):
+    """The others get theirs; it is tried again the next time."""
+    grade("--publish")
+    box.refused = {"ada@school.example"}
+    ran = mail("--yes")
+    assert (ran.code, ran.lines[-1]) == (1, "Sent: 1.")
+    assert ran.err == "NOT SENT: ada: 550 nobody here\n"
+    box.refused = set()
+    assert (mail("--yes").code, len(box.messages)) == (0, 2)
+
+
+def test_the_password_is_the_environments(grade, mail, box, monkeypatch):
+    """A wrong one is told without it."""
+    grade("--publish")
+    box.password = "horse"
+    monkeypatch.setenv(send.PASSWORD, "battery")
+    ran = mail("--yes")
+    assert (ran.code, "does not let me@school.example in (535)." in ran.err) == (2, True)
+    assert "battery" not in ran.err
+    monkeypatch.setenv(send.PASSWORD, "horse")
+    assert mail("--yes", "--user", "me").code == 0
+    assert box.signed_in == ["me"]
+
+
+def test_nothing_goes_to_a_server_that_does_not_encrypt(grade, mail, box, monkeypatch):
+    """Pages are private; nor to one that is not there."""
+    grade("--publish")
+    monkeypatch.setattr(send, "HERE", ())
+    ran = mail("--yes")
+    assert (ran.code, "does not encrypt, so nothing was sent." in ran.err) == (2, True)
+    box.port = 1
+    ran = mail("--yes")
+    assert (ran.code, "127.0.0.1:1 cannot be used: " in ran.err) == (2, True)
+    assert box.messages == []
+
+
+def test_it_asks_before_it_sends(grade, mail, box, monkeypatch):
+    """No is no."""
+    grade("--publish")
+    monkeypatch.setattr("click.confirm", lambda *_, **__: False)
+    ran = mail()
+    assert (ran.code, ran.lines[-1], box.messages) == (1, "Nothing was sent.", [])
+    ran = mail("--from", "me")
+    assert "--from me is no address of the form you@school.example." in ran.err
