@@ -21,7 +21,7 @@ import grader
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import OutputFile
 from grader.core.kept import cache_folder, is_kept, kept
-from grader.core.kit import KIT_NAME
+from grader.core.kit import DOCS, KIT_NAME
 from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
 from grader.core.processes import spread
 from grader.course.check_helpers import imported_helpers, views_of
@@ -166,7 +166,7 @@ def package_files() -> Iterator[OutputFile]:
     """The grader itself."""
     package = Path(grader.__file__).parent
     for path in sorted(package.rglob("*")):
-        if path.suffix in PACKAGED or path.name == "py.typed":
+        if (path.suffix in PACKAGED or path.name == "py.typed") and path.parent.name != DOCS:
             inner = path.relative_to(package.parent).as_posix()
             yield OutputFile(inner, path.read_bytes())
 

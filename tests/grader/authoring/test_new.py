@@ -56,9 +56,8 @@ def test_a_new_course_keeps_its_promises(course: Course) -> None:
 
 def test_a_new_course_has_nothing_of_another_one(made: list[OutputFile]) -> None:
     """Nor a placeholder that was not filled."""
-    text = "\n".join(file.text for file in made)
+    text = "\n".join(file.text for file in made if not file.path.endswith(".whl"))
     assert not re.search(r"attention|token|\{%|\{\{ title", text)
-    assert "grader-kit[author]" in text
 
 
 def test_where_there_are_no_templates_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
