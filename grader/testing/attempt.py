@@ -12,14 +12,17 @@ Of a class, `attempt.instance(3, 2, given=values)` makes one of the student's an
 solution's, with the same parameters; it is called and judged in the same way.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
+import numpy as np
 import torch
 
 from grader.core.language import N_, _
+from grader.core.text import clean
 from grader.course.printed_tensors import Printed
 from grader.sandbox.wire import Frame, RemoteObject
 from grader.testing.judge import Judge
@@ -54,7 +57,64 @@ class Called:
         self.judge = attempt.judge
         self.args = tuple(_plain(value) for value in args)
         self.how = {name: _plain(value) for name, value in how.items()}
-        self.answer: Answer = attempt.asked(*self.args, **self.how)
+        self.outcome: StudentOutcome | None = None
+        submission = attempt.student.submission
+        if not isinstance(attempt, Instance) or attempt.made is not None:  # else that makes it
+            submission.settle()
+        try:
+            self._answer = attempt.asked(*self.args, **self.how)
+        except StudentOutcome as outcome:
+            if outcome.failure.kind != "exception" or outcome is getattr(attempt, "outcome", None):
+                raise  # an instance that could not be made was not called
+            self.outcome = (
+                outcome  # it ends the check, unless that asks for it before anything else
+            )
+            submission.waiting = lambda: self.answer
+
+    @property
+    def answer(self) -> Answer:
+        """What the student's code answered; where it raised, the check ends."""
+        if self.outcome is not None:
+            raise self.outcome
+        return self._answer
+
+    def raises(
+        self, exception: type[BaseException] | str = Exception, match: str = ""
+    ) -> Failure | None:
+        """Judge that the call raises an exception, and return it.
+
+        Args:
+            exception: its class, or one that it is derived from; by its name where the stub defines it.
+            match: a regular expression that is found in its text.
+        """
+        self.attempt.student.submission.waiting = None
+        failure = self.outcome.failure if self.outcome else None
+        name = exception if isinstance(exception, str) else exception.__name__
+        words = _("It should raise {name}, and raised nothing.")
+        found = failure.type if failure else self.value
+        if failure and name not in (failure.type, *failure.bases):
+            words = _("It should raise {name}, and raised {found}.")
+        elif failure:
+            words = _("What {name} says should have {match} in it, and is: {text}")
+            found = failure.message
+        holds = failure is not None and name in (failure.type, *failure.bases)
+        holds = holds and re.search(match, found) is not None
+        said = {"found": clean(str(found)[:80]), "text": clean(str(found)[:200])}
+        self.judge.that(holds, words.format(name=name, match=match, **said), about=found)
+        return failure
+
+    def prints(self, expected: str | None = None) -> None:
+        """Judge what the call printed; what is blank at the end of a line does not count.
+
+        Args:
+            expected: the text; what the solution prints unless given.
+        """
+        text = self.right.printed if expected is None else expected
+        found, right = (
+            "\n".join(map(str.rstrip, one.rstrip().split("\n")))
+            for one in (self.answer.printed, text)
+        )
+        self.judge(found, right, what=_("what is printed"))
 
     @property
     def value(self) -> Any:
@@ -87,13 +147,15 @@ class Called:
         """Judge the value by the solution's; keywords as `gives` takes them."""
         self.gives(self.expected, **judged)
 
-    def has_shape(self, *shape: int, dtype: torch.dtype | None = torch.float32) -> Any:
+    def has_shape(self, *shape: int, dtype: Any = torch.float32) -> Any:
         """Judge what kind of thing the value is, and return it.
 
         Args:
-            *shape: of the expected tensor.
-            dtype: the expected one; None for any.
+            *shape: of the expected tensor, or of the expected array where the solution returns one.
+            dtype: the expected one, as `judge.shape` takes it; of an array the solution's.
         """
+        if isinstance(self.value, np.ndarray) and isinstance(self.expected, np.ndarray):
+            dtype = self.expected.dtype if dtype is torch.float32 else dtype
         self.judge.shape(self.value, shape, dtype=dtype)
         return self.value
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 
 from grader.core.language import N_, _, listed, paragraph
@@ -176,7 +177,7 @@ class Judge:
         actual: Any,
         shape: Sequence[int],
         *,
-        dtype: torch.dtype | None = torch.float32,
+        dtype: Any = torch.float32,
         what: str = "",
     ) -> None:
         """Judge what kind of thing a value is; its numbers do not count.
@@ -184,13 +185,21 @@ class Judge:
         Args:
             actual: what came from the student.
             shape: of the expected tensor.
-            dtype: the expected one; None for any.
+            dtype: the expected one; None for any. One of numpy's asks for an array, and may be a kind:
+                `np.float64`, `np.integer`, `np.generic` for any.
             what: what has it, in plain words or in `words(…)`, where that is not the result.
 
         Raises:
             Mismatch: when it is something else.
         """
-        expected = torch.zeros(tuple(shape), dtype=dtype or torch.float32)
+        expected: Any
+        if dtype is None or isinstance(dtype, torch.dtype):
+            expected = torch.zeros(tuple(shape), dtype=dtype or torch.float32)
+        else:
+            is_kind = isinstance(actual, np.ndarray) and np.issubdtype(actual.dtype, dtype)
+            is_concrete = isinstance(dtype, np.dtype | str) or not dtype.__subclasses__()
+            kind = actual.dtype if is_kind else dtype if is_concrete else np.float64
+            expected = np.zeros(tuple(shape), kind)
         self.settle()
         self.judged.append(describe(actual, say=str))
         if found := compare(actual, expected, math.inf, any_dtype=dtype is None):

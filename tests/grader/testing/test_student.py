@@ -75,7 +75,7 @@ def test_call_makes_an_instance_and_runs_its_forward(hand_in: HandIn) -> None:
         instance, torch.tensor([[1.0, 2.0]]), scale=2.0, cotangent=torch.tensor([[1.0]])
     )
     assert answer.value.tolist() == [[10.0]]
-    assert (answer.changed, answer.printed) == (("0",), "")
+    assert (answer.changed, answer.printed) == (("0",), "forward\n")
     assert answer.gradients is not None
     gradients = (answer.gradients.parameters, answer.gradients.arguments)
     assert [{k: v.tolist() for k, v in part.items() if v is not None} for part in gradients] == [
