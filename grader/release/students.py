@@ -31,6 +31,7 @@ from grader.course.outcome_parts import everything_of
 from grader.course.toml_table import toml_text
 from grader.release.catalogs import released_translations
 from grader.release.prose import translated_markdown
+from grader.release.requirements import requirements_of
 from grader.release.stubs import generate, stale
 from grader.submissions.protected_files import RELEASED, protected_list
 
@@ -137,11 +138,11 @@ def check_files(course: Course, assignments: Iterable[Assignment]) -> Iterator[O
         yield course_file(course, path)
 
 
-def installed_files(course: Course) -> Iterator[OutputFile]:
-    """What every copy has: the manifest, and what it is installed by."""
+def installed_files(course: Course, hidden: bool = False) -> Iterator[OutputFile]:
+    """What every copy has: the manifest, and what it is installed by; `hidden` as above."""
     manifest = (course.root / MANIFEST).read_bytes()
     yield OutputFile(MANIFEST, _preferring(manifest, course.language))
-    yield from project_files(course)
+    yield from project_files(course, hidden)
 
 
 def _preferring(manifest: bytes, code: str) -> bytes:
@@ -211,15 +212,21 @@ KITS_LICENSE = f"grader/{LICENSE}"
 NO_CONSTRAINTS = "# The course pins no versions.\n"
 
 
-def project_files(course: Course) -> Iterator[OutputFile]:
-    """The project, the versions that the course pins, its licence and the kit's."""
+def project_files(course: Course, hidden: bool = False) -> Iterator[OutputFile]:
+    """The project, the versions that the course pins, its licence and the kit's.
+
+    Args:
+        course: the course.
+        hidden: whether hidden checks run where it is installed.
+    """
     kit = distribution(KIT_NAME)
+    needs = [line for line in kit.requires or () if "extra ==" not in line]
     license_ = kit.read_text(f"licenses/{LICENSE}") or ""
     project = rendered(
         "release/project.toml.j2",
         kit=KIT_NAME,
         about=kit.metadata,
-        dependencies=[line for line in kit.requires or () if "extra ==" not in line],
+        dependencies=[*needs, *requirements_of(course, needs, hidden)],
         doors=kit.entry_points,
         license=KITS_LICENSE,
         has_license=bool(license_),
