@@ -1,6 +1,8 @@
 """Says how a value differs from the expected one, in a sentence and with hints. Pure."""
 
+import cmath
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +15,7 @@ import torch
 from grader.core.language import N_, _, listed, ngettext
 from grader.core.text import clean
 from grader.sandbox.failures import closest, renamed
+from grader.sandbox.kinds import HASHED, Record
 from grader.sandbox.plain_data import OtherFloat
 from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.relations import (
@@ -174,6 +177,19 @@ def compare(
     if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
         found = _compare_sequence(actual, expected, again)
         return found if any_type else found or _other_type(actual, expected, list)
+    if isinstance(expected, complex) and isinstance(actual, complex):
+        within = tolerances(expected, atol, rtol)
+        is_close = actual == expected or abs(actual - expected) <= max(
+            within[0], within[1] * abs(expected)
+        )
+        is_nan = equal_nan and cmath.isnan(actual) and cmath.isnan(expected)
+        return None if is_close or is_nan else (_contrast(f"{expected!r}", f"{actual!r}"), ())
+    if isinstance(expected, Record) and isinstance(actual, Record):
+        if actual.type_name == expected.type_name:
+            return _compare_mapping(actual.fields, expected.fields, again)
+        return _contrast(expected.type_name, clean(actual.type_name, 80)), ()
+    if isinstance(expected, deque) and isinstance(actual, deque):
+        return _compare_sequence(list(actual), list(expected), again)
     if isinstance(expected, SETS) and isinstance(actual, SETS):
         return compare_sets(actual, expected)
     if isinstance(expected, BYTES) and isinstance(actual, BYTES):
@@ -540,6 +556,8 @@ def describe(value: Any, say: Say = _) -> str:
         return say("a {kind} of {size}").format(kind=type(value).__name__, size=len(value))
     if isinstance(value, BYTES):
         return say("{size} bytes").format(size=len(value))
+    if isinstance(value, (*HASHED, Record)):
+        return clean(repr(value), 80)
     if isinstance(value, str):
         return say("the text {text}").format(text=repr(clean(value[:60])))
     return type(value).__name__

@@ -1,12 +1,18 @@
 """The one function that checks hand their values to, and the exception it ends them with."""
 
 import math
+from collections import deque
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
 
 from grader.course.printed_tensors import Printed
+from grader.sandbox.kinds import EnumMember, Record
+from grader.sandbox.wire import Unsupported
 from grader.testing.compare import Difference
 from grader.testing.judge import Judge, Mismatch
 from grader.testing.roles import Roles
@@ -308,3 +314,30 @@ def test_an_expected_nan_is_told_how_it_is_meant() -> None:
     for value in (NAN, torch.tensor([NAN])):
         (hint,) = mismatch(Judge(), value, value).difference.hints
         assert hint.startswith("Both are NaN, which is equal to nothing.")
+
+
+def test_further_kinds_are_compared_whole_or_part_by_part() -> None:
+    """Exact numbers exactly; complex ones with the tolerance of others; named fields one by one."""
+    point, member = Record("Point", {"x": 0.5}), EnumMember("Light", "RED", "r")
+    for value in (Decimal("0.10"), Fraction(1, 3), range(3), date(2026, 1, 1), member, point):
+        Judge()(value, value)
+    Judge()(1 + 1e-9j, 1 + 0j)
+    Judge()(deque([0.5]), deque([0.5 + 1e-9]))
+    for actual, expected, words in (
+        (Decimal("0.1"), Decimal("0.2"), "expected Decimal('0.2'), received Decimal('0.1')"),
+        (0.1, Decimal("0.1"), "expected Decimal('0.1'), received 0.1"),
+        (date(2026, 1, 2), date(2026, 1, 1), None),
+        ([0, 1, 2], range(3), "expected range(0, 3), received a list of 3"),
+        (
+            Unsupported("generator"),
+            range(3),
+            "expected range(0, 3), received a value of type generator",
+        ),
+        (1 + 2j, 1 + 0j, "expected (1+0j), received (1+2j)"),
+        (Record("Point", {"x": 0.7}), point, "at 'x': expected 0.5, received 0.7"),
+        (Record("Spot", {"x": 0.5}), point, "expected Point, received Spot"),
+        (EnumMember("Light", "GREEN", "g"), member, "expected Light.RED, received Light.GREEN"),
+        (deque([1, 2]), deque([1]), "expected [1], received [1, 2]"),
+    ):
+        summary = mismatch(Judge(), actual, expected).difference.summary
+        assert words is None or summary == words
