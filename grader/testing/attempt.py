@@ -57,51 +57,7 @@ class Called:
         self.judge = attempt.judge
         self.args = tuple(_plain(value) for value in args)
         self.how = {name: _plain(value) for name, value in how.items()}
-        self.outcome: StudentOutcome | None = None
-        submission = attempt.student.submission
-        if not isinstance(attempt, Instance) or attempt.made is not None:  # else that makes it
-            submission.settle()
-        try:
-            self._answer = attempt.asked(*self.args, **self.how)
-        except StudentOutcome as outcome:
-            if outcome.failure.kind != "exception" or outcome is getattr(attempt, "outcome", None):
-                raise  # an instance that could not be made was not called
-            self.outcome = (
-                outcome  # it ends the check, unless that asks for it before anything else
-            )
-            submission.waiting = lambda: self.answer
-
-    @property
-    def answer(self) -> Answer:
-        """What the student's code answered; where it raised, the check ends."""
-        if self.outcome is not None:
-            raise self.outcome
-        return self._answer
-
-    def raises(
-        self, exception: type[BaseException] | str = Exception, match: str = ""
-    ) -> Failure | None:
-        """Judge that the call raises an exception, and return it.
-
-        Args:
-            exception: its class, or one that it is derived from; by its name where the stub defines it.
-            match: a regular expression that is found in its text.
-        """
-        self.attempt.student.submission.waiting = None
-        failure = self.outcome.failure if self.outcome else None
-        name = exception if isinstance(exception, str) else exception.__name__
-        words = _("It should raise {name}, and raised nothing.")
-        found = failure.type if failure else self.value
-        if failure and name not in (failure.type, *failure.bases):
-            words = _("It should raise {name}, and raised {found}.")
-        elif failure:
-            words = _("What {name} says should have {match} in it, and is: {text}")
-            found = failure.message
-        holds = failure is not None and name in (failure.type, *failure.bases)
-        holds = holds and re.search(match, found) is not None
-        said = {"found": clean(str(found)[:80]), "text": clean(str(found)[:200])}
-        self.judge.that(holds, words.format(name=name, match=match, **said), about=found)
-        return failure
+        self.answer: Answer = attempt.asked(*self.args, **self.how)
 
     def prints(self, expected: str | None = None) -> None:
         """Judge what the call printed; what is blank at the end of a line does not count.
@@ -258,6 +214,33 @@ class Attempt:
     def refusal(self, *args: Any, **how: Any) -> Failure | None:
         """The exception that this call raises, or None when it returns; as `student.refusal`."""
         return refusal_of(lambda: self.asked(*args, **how))
+
+    def raises(
+        self, exception: type[BaseException] | str, *args: Any, match: str = "", **how: Any
+    ) -> Failure | None:
+        """Judge that this call raises an exception, and return it.
+
+        Args:
+            exception: its class, or one that it is derived from; by its name where the stub defines it.
+            *args: of the call.
+            match: a regular expression that is found in its text.
+            **how: what `student.call` takes besides.
+        """
+        failure = self.refusal(*map(_plain, args), **how)
+        name = exception if isinstance(exception, str) else exception.__name__
+        words, found = _("It should raise {name}, and raised nothing."), ""
+        holds = failure is not None and name in (failure.type, *failure.bases)
+        if failure and not holds:
+            words, found = _("It should raise {name}, and raised {found}."), failure.type
+        elif failure:
+            words, found = (
+                _("What {name} says should have {match} in it, and is: {text}"),
+                failure.message,
+            )
+            holds = re.search(match, found) is not None
+        said = {"found": clean(found[:80]), "text": clean(found[:200])}
+        self.judge.that(holds, words.format(name=name, match=match, **said), about=found)
+        return failure
 
     def __call__(self, *args: Any, **how: Any) -> Called:
         """Call it; arguments as `student.call` takes them, printed tensors as well."""

@@ -9,7 +9,7 @@ import torch
 from grader.course.printed_tensors import Printed
 from grader.testing import Attempt
 from grader.testing.judge import Judge, Mismatch
-from grader.testing.student import ReferenceHandle, StudentHandle, StudentOutcome
+from grader.testing.student import ReferenceHandle, StudentHandle
 
 HandIn = Callable[..., StudentHandle]
 Pair = Callable[..., Attempt]
@@ -178,35 +178,23 @@ def test_an_exception_is_judged_by_its_class_and_its_text(attempt_of: Pair) -> N
     """By its own name, or by that of one it is derived from, as `pytest.raises`."""
     attempt = attempt_of(REFUSES, REFUSES)
     for exception in ("Empty", ValueError, Exception):
-        failure = attempt([]).raises(exception, match=r"no \w+")
+        failure = attempt.raises(exception, [], match=r"no \w+")
         assert failure is not None
         assert failure.type == "Empty"
     for words, call in (
         (
             "It should raise ValueError, and raised nothing.",
-            lambda: attempt([1]).raises(ValueError),
+            lambda: attempt.raises(ValueError, [1]),
         ),
-        ("It should raise KeyError, and raised Empty.", lambda: attempt([]).raises(KeyError)),
+        ("It should raise KeyError, and raised Empty.", lambda: attempt.raises(KeyError, [])),
         (
             "What ValueError says should have list of in it, and is: no number in the list",
-            lambda: attempt([]).raises(ValueError, match="list of"),
+            lambda: attempt.raises(ValueError, [], match="list of"),
         ),
     ):
         with pytest.raises(Mismatch) as caught:
             call()
         assert str(caught.value) == words
-
-
-def test_an_exception_that_nobody_asks_for_ends_the_check(attempt_of: Pair) -> None:
-    """At the value, at the next call, at the next judgement, and at the end of the check at last."""
-    attempt = attempt_of(REFUSES, REFUSES)
-    for after in (
-        lambda: attempt([]).value,
-        lambda: (attempt([]), attempt([1])),
-        lambda: (attempt([]), attempt.student.submission.settle()),
-    ):
-        with pytest.raises(StudentOutcome, match="no number in the list"):
-            after()
 
 
 def test_what_is_printed_is_judged_without_blanks_at_the_ends(attempt_of: Pair) -> None:
