@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from pathlib import Path
 
+from grader.authoring.own_wheel import own_wheel
 from grader.authoring.scaffold import (
     camel,
     dashed,
@@ -20,12 +21,16 @@ from grader.authoring.scaffold import (
 )
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
+from grader.core.kit import is_of_this_machine, requirement
 from grader.core.records import added
 from grader.course.course import MANIFEST, Assignment, Course
 from grader.course.settings import ASSIGNMENT_ID
 from grader.course.toml_table import toml_text
 
 POINTS = 2
+KIT = "kit"
+"""The folder of a course that has the kit's wheel."""
+EXTRA = "author"
 CELL = re.compile(r"(?m)^# %%")
 FROM_TORCH = re.compile(r"(?m)^from torch import (\w+(?:, \w+)*)$")
 
@@ -74,8 +79,14 @@ def class_like(name: str) -> bool:
 
 
 def new_course(title: str) -> list[OutputFile]:
-    """The files of a small complete course of this title."""
-    return with_generated(None, rendered_folder("course", title=" ".join(title.split())))
+    """The files of a small complete course of this title.
+
+    They name where the kit came from; one that no other machine could install is among them.
+    """
+    wheels = [own_wheel(KIT)] if is_of_this_machine() else []
+    kit = f"./{wheels[0].path}[{EXTRA}]" if wheels else requirement(EXTRA)
+    files = rendered_folder("course", title=" ".join(title.split()), kit=kit)
+    return [*with_generated(None, files), *wheels]
 
 
 def new_assignment(

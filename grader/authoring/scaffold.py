@@ -15,7 +15,7 @@ from grader.core.errors import UsageError
 from grader.core.files import OutputFile
 from grader.core.kit import installing
 from grader.core.records import added
-from grader.course.course import MANIFEST, SOLUTIONS, load_course
+from grader.course.course import CHECKS, MANIFEST, SOLUTIONS, load_course
 from grader.release import students
 from grader.release.stubs import generate
 
@@ -65,13 +65,14 @@ def with_generated(root: Path | None, changed: Sequence[OutputFile]) -> list[Out
         copy = Path(name)
         if root is not None:
             shutil.copy(root / MANIFEST, copy)
-            shutil.copytree(root / SOLUTIONS, copy / SOLUTIONS)
+            for folder in (SOLUTIONS, CHECKS):  # predictions, which notebooks ask for, are there
+                shutil.copytree(root / folder, copy / folder, dirs_exist_ok=True)
         for file in changed:
             file.write(copy)
         course, paths = load_course(copy), {file.path for file in changed}
         solutions = {a.id: course.inner(course.paths(a).solution) for a in course.assignments}
         new = {id_ for id_, path in solutions.items() if path in paths}
-        return [*changed, *generate(course.only(new))]
+        return [*changed, *generate(course, only=new)]
 
 
 def next_number(ids: Iterable[str]) -> str:

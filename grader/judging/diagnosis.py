@@ -5,6 +5,7 @@ Pure: from how the checks went, for the student and with each known mistake, to 
 
 import hashlib
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,6 +16,7 @@ import torch
 from msgspec.structs import replace
 
 from grader.core.records import Finding, Mistake
+from grader.sandbox.kinds import EXACT, Record
 
 ATOL = 1e-5
 RTOL = 1e-5
@@ -109,6 +111,14 @@ def fingerprint(value: Any) -> Fingerprint:
         return ("set", *sorted(repr(fingerprint(item)) for item in value))
     if isinstance(value, bytes | bytearray):
         return ("bytes", hashlib.blake2b(value).hexdigest())
+    if isinstance(value, complex):
+        return ("complex", value.real, value.imag)
+    if isinstance(value, EXACT):
+        return (type(value).__name__, repr(value))
+    if isinstance(value, deque):
+        return ("deque", *(fingerprint(item) for item in value))
+    if isinstance(value, Record):
+        return ("record", value.type_name, fingerprint(value.fields))
     return type(value).__name__
 
 

@@ -122,7 +122,7 @@ def _is_finite(difference: Difference) -> bool:
     finite = actual.isfinite()
     is_like = isinstance(expected, torch.Tensor) and expected.dtype == actual.dtype
     if is_like and expected.shape == actual.shape:
-        finite &= wrong_values(actual, expected, difference.atol)
+        finite &= wrong_values(actual, expected, difference.atol, difference.rtol)
     return bool(finite.any())
 
 

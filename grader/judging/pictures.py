@@ -26,7 +26,7 @@ def picture_of(
     if not _can_be_shown(expected, actual):
         return None
     right, mine = (tensor.detach().to(torch.float64) for tensor in (expected, actual))
-    wrong = wrong_values(mine, right, difference.atol)
+    wrong = wrong_values(mine, right, difference.atol, difference.rtol, difference.equal_nan)
     if not bool(wrong.any()):  # they differ in dtype alone
         return None
     index = [int(position) for position in wrong.nonzero()[0]]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from textwrap import indent
@@ -46,14 +46,23 @@ NOTEBOOK_METADATA = {
 }
 
 
-def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[OutputFile]:
+def generate(
+    course: Course, code: str = DEFAULT_LANGUAGE, only: Collection[str] | None = None
+) -> list[OutputFile]:
     """All files that are made from the solutions, pictures included, with their prose in a language.
+
+    Args:
+        course: the course, whole: a picture may import any of its solutions.
+        code: the language.
+        only: the ids of the assignments whose files are made; all of them unless given.
 
     Raises:
         CourseError: when a solution cannot be read, or a translation changes what code does.
     """
     files = []
     for assignment in course.assignments:
+        if only is not None and assignment.id not in only:
+            continue
         paths = course.paths(assignment)
         solution = read_solution(assignment, paths.solution, predicted(course, assignment))
         source = translated(course, solution, code)

@@ -21,7 +21,7 @@ import grader
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import OutputFile
 from grader.core.kept import cache_folder, is_kept, kept
-from grader.core.kit import KIT_NAME
+from grader.core.kit import DOCS, KIT_NAME
 from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
 from grader.core.processes import spread
 from grader.course.check_helpers import imported_helpers, views_of
@@ -31,6 +31,7 @@ from grader.course.outcome_parts import everything_of
 from grader.course.toml_table import toml_text
 from grader.release.catalogs import released_translations
 from grader.release.prose import translated_markdown
+from grader.release.requirements import requirements_of
 from grader.release.stubs import generate, stale
 from grader.submissions.protected_files import RELEASED, protected_list
 
@@ -137,11 +138,11 @@ def check_files(course: Course, assignments: Iterable[Assignment]) -> Iterator[O
         yield course_file(course, path)
 
 
-def installed_files(course: Course) -> Iterator[OutputFile]:
-    """What every copy has: the manifest, and what it is installed by."""
+def installed_files(course: Course, hidden: bool = False) -> Iterator[OutputFile]:
+    """What every copy has: the manifest, and what it is installed by; `hidden` as above."""
     manifest = _without_settings((course.root / MANIFEST).read_bytes())
     yield OutputFile(MANIFEST, _preferring(manifest, course.language))
-    yield from project_files(course)
+    yield from project_files(course, hidden)
 
 
 def _without_settings(manifest: bytes) -> bytes:
@@ -178,7 +179,7 @@ def package_files() -> Iterator[OutputFile]:
     """The grader itself."""
     package = Path(grader.__file__).parent
     for path in sorted(package.rglob("*")):
-        if path.suffix in PACKAGED or path.name == "py.typed":
+        if (path.suffix in PACKAGED or path.name == "py.typed") and path.parent.name != DOCS:
             inner = path.relative_to(package.parent).as_posix()
             yield OutputFile(inner, path.read_bytes())
 
@@ -223,15 +224,21 @@ KITS_LICENSE = f"grader/{LICENSE}"
 NO_CONSTRAINTS = "# The course pins no versions.\n"
 
 
-def project_files(course: Course) -> Iterator[OutputFile]:
-    """The project, the versions that the course pins, its licence and the kit's."""
+def project_files(course: Course, hidden: bool = False) -> Iterator[OutputFile]:
+    """The project, the versions that the course pins, its licence and the kit's.
+
+    Args:
+        course: the course.
+        hidden: whether hidden checks run where it is installed.
+    """
     kit = distribution(KIT_NAME)
+    needs = [line for line in kit.requires or () if "extra ==" not in line]
     license_ = kit.read_text(f"licenses/{LICENSE}") or ""
     project = rendered(
         "release/project.toml.j2",
         kit=KIT_NAME,
         about=kit.metadata,
-        dependencies=[line for line in kit.requires or () if "extra ==" not in line],
+        dependencies=[*needs, *requirements_of(course, needs, hidden)],
         doors=kit.entry_points,
         license=KITS_LICENSE,
         has_license=bool(license_),

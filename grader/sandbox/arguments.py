@@ -1,5 +1,6 @@
 """The arguments of a call to student code: as it receives them, and whether it changed them."""
 
+from collections import deque
 from typing import Any
 
 from grader.sandbox.plain_data import is_array, same_arrays
@@ -19,7 +20,7 @@ def argument_of(leaf: object) -> Any:
         return type(leaf)(argument_of(item) for item in leaf)
     if isinstance(leaf, dict):
         return type(leaf)({key: argument_of(item) for key, item in leaf.items()})
-    if is_array(leaf) or isinstance(leaf, set | bytearray):
+    if is_array(leaf) or isinstance(leaf, set | bytearray | deque):
         return leaf.copy()  # type: ignore[attr-defined]
     return leaf
 
@@ -30,7 +31,7 @@ def is_changed(before: object, after: object) -> bool:
         return tensors.is_changed(before, after)
     if is_array(before) and is_array(after):
         return not same_arrays(before, after)
-    if isinstance(before, set | bytearray):
+    if isinstance(before, set | bytearray | deque):
         return type(before) is not type(after) or before != after
     if isinstance(before, dict) and isinstance(after, dict):
         return before.keys() != after.keys() or any(is_changed(before[k], after[k]) for k in before)

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from grader.sandbox.kinds import HASHED, EnumMember
+
 MOST_ALIKE = 4_000
 """Tuples in a set, or as keys: their hashes can be chosen so that all of them are the same."""
 
@@ -117,7 +119,7 @@ def why_no_set(items: Any, most: int, max_bits: int) -> str:
         most: how many entries may travel.
         max_bits: of an integer in it.
     """
-    alike = sum(isinstance(item, tuple | frozenset) for item in items)
+    alike = sum(isinstance(item, (tuple, frozenset, *HASHED)) for item in items)
     if len(items) > most or alike > MOST_ALIKE:
         return f"a set of {len(items)} entries, more than may travel"
     return "" if all(is_key(item, max_bits) for item in items) else "a set of what does not travel"
@@ -147,4 +149,6 @@ def is_key(value: object, max_bits: int) -> bool:
         return all(is_key(item, max_bits) for item in value)
     if isinstance(value, numbers.Integral):  # numpy's, too
         return int(value).bit_length() <= max_bits
-    return isinstance(value, SCALARS)
+    if isinstance(value, EnumMember):
+        return is_key(value.value, max_bits)
+    return isinstance(value, SCALARS) or type(value) in HASHED

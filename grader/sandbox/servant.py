@@ -222,7 +222,9 @@ class Servant:
         header: dict[str, Any] = {"value": packer.pack(value)}
         if chance is not None:
             header["drew"] = tensors.chance() != chance
-        if "method" in request and header["value"] == {"unsupported": type_name(value)}:
+        node = header["value"]
+        stays = node == {"unsupported": type_name(value)}
+        if "method" in request and (stays or (isinstance(node, dict) and "record" in node)):
             header["value"] = packer.pack(self._keep(value))  # an iterator, another instance
         if operations is not None:
             header["operations"] = operations.counts

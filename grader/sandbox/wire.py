@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from grader.sandbox.kinds import HASHED, STAYS, node_of, value_of
 from grader.sandbox.plain_data import (
     ARRAYS,
     BYTES,
@@ -48,6 +49,8 @@ MAX_KEY_BITS = 60
 MAX_RANK = 16
 MAX_AXIS = 2**31 - 1
 MAX_VALUE_BYTES = MAX_HEADER_BYTES // 2
+TRUTH_VALUES = ("numpy.bool", "numpy.bool_")
+"""numpy's own, under both of its names."""
 PREFIX = struct.Struct("!II")
 BACK = "back"
 """The verb of a question that student code sends to the trusted side before it replies."""
@@ -116,6 +119,7 @@ class Packer:
     Args:
         refer: returns a `RemoteObject` for an object that stays where it is, None for any other.
         shapes_only: tensors travel without their values.
+        stays: the types of what travels as a description alone, or not at all.
     """
 
     refer: Callable[[object], RemoteObject | None] = lambda _: None
@@ -124,6 +128,7 @@ class Packer:
     size: int = 0
     items: int = 0
     text: int = 0
+    stays: list[str] = field(default_factory=list)
 
     @property
     def is_full(self) -> bool:
@@ -177,7 +182,15 @@ class Packer:
             pairs = takewhile(lambda _pair: not self.is_full, value.items())
             tag = "settings" if isinstance(value, Settings) else "dict"
             return {tag: [list(self._items(pair, depth)) for pair in pairs]}
-        return {"unsupported": type_name(value)}
+        if isinstance(value, Unsupported):
+            return {"unsupported": value.type_name}
+        name = type_name(value)
+        if name in TRUTH_VALUES:
+            return bool(value)
+        made = node_of(value, lambda part: self.pack(part, depth + 1))
+        if made is None or "enum" in made or "record" in made:
+            self.stays.append(value.type_name if isinstance(value, STAYS) else name)
+        return {"unsupported": name} if made is None else made
 
     def _items(self, values: Iterable[Any], depth: int) -> Iterator[Any]:
         """Nodes; after the first that no longer fits there are none."""
@@ -278,7 +291,14 @@ class Unpacker:
             return self._array(content)
         if tag == "function" and self.find is not None and isinstance(content, str):
             return self.find(content)
-        raise WireFault(f"a value carries the unknown tag {tag[:40]!r}")
+        try:
+            return value_of(tag, content, lambda part: self.unpack(part, depth + 1))
+        except LookupError:
+            raise WireFault(f"a value carries the unknown tag {tag[:40]!r}") from None
+        except WireFault:
+            raise
+        except ValueError as error:
+            raise WireFault(f"a value is no {tag[:40]}") from error
 
     def _other_float(self, content: Any, depth: int) -> OtherFloat:
         match content:
@@ -303,7 +323,7 @@ class Unpacker:
         """What may be in a set, or a key."""
         if not is_key(value, MAX_KEY_BITS):
             raise WireFault("a set holds something that does not travel in sets")
-        self.alike += isinstance(value, tuple | frozenset)
+        self.alike += isinstance(value, (tuple, frozenset, *HASHED))
         if self.alike > MOST_ALIKE:
             raise WireFault("a value has too many tuples in sets or as keys")
         return value

@@ -1,9 +1,12 @@
 """A servant in this very process: for debugging, for a notebook's own kernel, for solutions."""
 
 import atexit
+import contextlib
 import os
+import sys
 import warnings
 from functools import cache
+from typing import Any, TextIO, cast
 
 from grader.course.course import Limits
 from grader.sandbox.failures import OutOfTime
@@ -17,6 +20,30 @@ from grader.sessions.launchers import Launcher, default_launcher
 from grader.submissions.submission import Submission
 
 
+class Heard:
+    """Standard output while student code runs here: what is printed is shown, and kept as well."""
+
+    def __init__(self) -> None:
+        self.stream: Any = sys.stdout
+        self.parts: list[str] = []
+        self.left = 0
+
+    def write(self, text: str) -> int:
+        """Show the text, and keep it."""
+        self.parts.append(text[: self.left])
+        self.left -= len(self.parts[-1])
+        return int(self.stream.write(text) or len(text))
+
+    def drain(self) -> str:
+        """What was printed since the last call, as far as it is kept."""
+        text, self.parts, self.left = "".join(self.parts), [], Limits().output_kib * 1024
+        return text
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else streams have."""
+        return getattr(self.stream, name)
+
+
 class InProcessSession(Session):
     """Runs a submission here. Values still travel as frames' contents, never as objects.
 
@@ -28,7 +55,8 @@ class InProcessSession(Session):
 
     def __init__(self, submission: Submission, *, is_alone: bool = False) -> None:
         self.submission, self.is_alone = submission, is_alone
-        self.servant = Servant(Loader(interactive=True), interactive=True)
+        self.heard = Heard()
+        self.servant = Servant(Loader(interactive=True), drain=self.heard.drain, interactive=True)
         headers = {key: source.header() for key, source in submission.sources.items()}
         self.servant.loader.add(headers, submission.modules, submission.lent)
 
@@ -44,7 +72,10 @@ class InProcessSession(Session):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # torch's, as in a child process
-                return self.servant.reply(frame)
+                self.heard.stream = sys.stdout
+                self.heard.drain()
+                with contextlib.redirect_stdout(cast(TextIO, self.heard)):
+                    return self.servant.reply(frame)
         except OutOfTime:
             return failed("timeout", "")
 

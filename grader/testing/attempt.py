@@ -12,14 +12,17 @@ Of a class, `attempt.instance(3, 2, given=values)` makes one of the student's an
 solution's, with the same parameters; it is called and judged in the same way.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
+import numpy as np
 import torch
 
 from grader.core.language import N_, _
+from grader.core.text import clean
 from grader.course.printed_tensors import Printed
 from grader.sandbox.wire import Frame, RemoteObject
 from grader.testing.judge import Judge
@@ -56,6 +59,19 @@ class Called:
         self.how = {name: _plain(value) for name, value in how.items()}
         self.answer: Answer = attempt.asked(*self.args, **self.how)
 
+    def prints(self, expected: str | None = None) -> None:
+        """Judge what the call printed; what is blank at the end of a line does not count.
+
+        Args:
+            expected: the text; what the solution prints unless given.
+        """
+        text = self.right.printed if expected is None else expected
+        found, right = (
+            "\n".join(map(str.rstrip, one.rstrip().split("\n")))
+            for one in (self.answer.printed, text)
+        )
+        self.judge(found, right, what=_("what is printed"))
+
     @property
     def value(self) -> Any:
         """What the student's code returned."""
@@ -87,13 +103,15 @@ class Called:
         """Judge the value by the solution's; keywords as `gives` takes them."""
         self.gives(self.expected, **judged)
 
-    def has_shape(self, *shape: int, dtype: torch.dtype | None = torch.float32) -> Any:
+    def has_shape(self, *shape: int, dtype: Any = torch.float32) -> Any:
         """Judge what kind of thing the value is, and return it.
 
         Args:
-            *shape: of the expected tensor.
-            dtype: the expected one; None for any.
+            *shape: of the expected tensor, or of the expected array where the solution returns one.
+            dtype: the expected one, as `judge.shape` takes it; of an array the solution's.
         """
+        if isinstance(self.value, np.ndarray) and isinstance(self.expected, np.ndarray):
+            dtype = self.expected.dtype if dtype is torch.float32 else dtype
         self.judge.shape(self.value, shape, dtype=dtype)
         return self.value
 
@@ -196,6 +214,33 @@ class Attempt:
     def refusal(self, *args: Any, **how: Any) -> Failure | None:
         """The exception that this call raises, or None when it returns; as `student.refusal`."""
         return refusal_of(lambda: self.asked(*args, **how))
+
+    def raises(
+        self, exception: type[BaseException] | str, *args: Any, match: str = "", **how: Any
+    ) -> Failure | None:
+        """Judge that this call raises an exception, and return it.
+
+        Args:
+            exception: its class, or one that it is derived from; by its name where the stub defines it.
+            *args: of the call.
+            match: a regular expression that is found in its text.
+            **how: what `student.call` takes besides.
+        """
+        failure = self.refusal(*map(_plain, args), **how)
+        name = exception if isinstance(exception, str) else exception.__name__
+        words, found = _("It should raise {name}, and raised nothing."), ""
+        holds = failure is not None and name in (failure.type, *failure.bases)
+        if failure and not holds:
+            words, found = _("It should raise {name}, and raised {found}."), failure.type
+        elif failure:
+            words, found = (
+                _("What {name} says should have {match} in it, and is: {text}"),
+                failure.message,
+            )
+            holds = re.search(match, found) is not None
+        said = {"found": clean(found[:80]), "text": clean(found[:200])}
+        self.judge.that(holds, words.format(name=name, match=match, **said), about=found)
+        return failure
 
     def __call__(self, *args: Any, **how: Any) -> Called:
         """Call it; arguments as `student.call` takes them, printed tensors as well."""

@@ -1,6 +1,8 @@
 """Says how a value differs from the expected one, in a sentence and with hints. Pure."""
 
+import cmath
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,9 +12,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.core.language import _, listed, ngettext
+from grader.core.language import N_, _, listed, ngettext
 from grader.core.text import clean
 from grader.sandbox.failures import closest, renamed
+from grader.sandbox.kinds import HASHED, Record
 from grader.sandbox.plain_data import OtherFloat
 from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.relations import (
@@ -32,7 +35,13 @@ from grader.testing.relations import (
 )
 
 REFERENCE_ATOL = 1e-5
-"""Right variants of the solutions differ by at most 2e-6 from them."""
+"""How far off values of about 1 may be: right variants of the solutions differ by at most 2e-6."""
+
+REFERENCE_RTOL = 1e-5
+"""The same of larger ones, as a share of the expected value."""
+
+SMALLEST_ATOL = 1e-12
+"""What double precision leaves of 0; pytest's."""
 
 MOST_SIZES = 6
 """Lists of so few whole numbers, such as shapes, are shown as they are."""
@@ -42,6 +51,10 @@ MOST_NAMED = 4
 
 MOST_PERMUTED = 4
 """The axes of a tensor of which every order is tried."""
+
+NAN_IS_NOT_NAN = N_(
+    "Both are NaN, which is equal to nothing. A check that means it says `equal_nan=True`."
+)
 
 Say = Callable[[str], str]
 """Puts words of ours into the language of the run."""
@@ -70,6 +83,8 @@ class Difference:
     axes: tuple[str, ...] = ()
     atol: float = REFERENCE_ATOL
     keys: tuple[str, ...] = ()
+    rtol: float = REFERENCE_RTOL
+    equal_nan: bool = False
     asked: tuple[int, ...] | None = None
 
     @property
@@ -79,8 +94,46 @@ class Difference:
         return tuple(expected.shape) if isinstance(expected, torch.Tensor) else self.asked
 
 
+def tolerances(
+    expected: Any, atol: float | None = None, rtol: float | None = None
+) -> tuple[float, float]:
+    """The absolute and the relative tolerance of a number or a tensor; the larger of the two counts.
+
+    Without either it is 1e-5 of the expected value, and of the largest of a tensor where that is
+    below 1. In single precision, which has seven digits of values around 1, it is at least 1e-5, as for
+    an expected 0; whole numbers have none.
+
+    Args:
+        expected: the number or tensor.
+        atol: as the check gives it; alone it is the only one.
+        rtol: likewise; beside it only noise of double precision is left out.
+    """
+    if atol is not None:
+        return atol, rtol or 0.0
+    if rtol is not None:
+        return SMALLEST_ATOL, rtol
+    if isinstance(expected, torch.Tensor):
+        if not (expected.is_floating_point() or expected.is_complex()):
+            return 0.0, 0.0
+        if expected.dtype not in (torch.float64, torch.complex128):
+            return REFERENCE_ATOL, REFERENCE_RTOL
+        sizes = expected.detach().abs()
+        largest = float(sizes[sizes.isfinite()].amax()) if bool(sizes.isfinite().any()) else 0.0
+    else:
+        largest = abs(expected) if math.isfinite(abs(expected)) else 0.0
+    return max(SMALLEST_ATOL, REFERENCE_ATOL * min(largest or 1.0, 1.0)), REFERENCE_RTOL
+
+
 def compare(
-    actual: Any, expected: Any, atol: float, axes: Sequence[str] = (), any_dtype: bool = False
+    actual: Any,
+    expected: Any,
+    atol: float | None = None,
+    axes: Sequence[str] = (),
+    any_dtype: bool = False,
+    *,
+    rtol: float | None = None,
+    any_type: bool = True,
+    equal_nan: bool = True,
 ) -> Found:
     """The difference between two values in a sentence with hints, or None where there is none.
 
@@ -88,27 +141,55 @@ def compare(
         actual: what came from the student.
         expected: plain data or a tensor; lists, tuples and dicts are compared item by item.
         atol: the absolute tolerance of floats and tensors; with an infinite one only a tensor's
-            shape and dtype count.
+            shape and dtype count. `tolerances` has the usual ones.
         axes: names of a tensor's axes.
         any_dtype: whether a tensor may have another dtype.
+        rtol: the relative tolerance.
+        any_type: whether a whole number may stand for a float, a list for a tuple or the other way
+            round, and a tensor of one number for that number.
+        equal_nan: whether NaN is equal to NaN.
     """
-    again = partial(compare, atol=atol, axes=axes, any_dtype=any_dtype)
+    again = partial(
+        compare,
+        atol=atol,
+        axes=axes,
+        any_dtype=any_dtype,
+        rtol=rtol,
+        any_type=any_type,
+        equal_nan=equal_nan,
+    )
     if isinstance(expected, np.ndarray) and isinstance(actual, np.ndarray):
         found = again(torch.from_numpy(actual), torch.from_numpy(np.array(expected)))
         return found and (found[0].replace("torch.", ""), found[1])
     if isinstance(actual, np.ndarray):
         actual = Unsupported("numpy.ndarray")
     if isinstance(expected, torch.Tensor):
-        return _compare_tensor(actual, expected.detach(), atol, axes, any_dtype)
-    if isinstance(actual, torch.Tensor) and actual.numel() == 1:
+        within = tolerances(expected.detach(), atol, rtol)
+        return _compare_tensor(actual, expected.detach(), within, axes, any_dtype, equal_nan)
+    if any_type and isinstance(actual, torch.Tensor) and actual.numel() == 1:
         actual = actual.item()
     is_number = isinstance(actual, int | float) and not isinstance(actual, bool)
     if isinstance(expected, float) and is_number:
-        return _compare_numbers(actual, expected, atol)
+        found = _compare_numbers(actual, expected, tolerances(expected, atol, rtol), equal_nan)
+        return found if any_type else found or _other_type(actual, expected, float)
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return _compare_mapping(actual, expected, again)
     if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
-        return _compare_sequence(actual, expected, again)
+        found = _compare_sequence(actual, expected, again)
+        return found if any_type else found or _other_type(actual, expected, list)
+    if isinstance(expected, complex) and isinstance(actual, complex):
+        within = tolerances(expected, atol, rtol)
+        is_close = actual == expected or abs(actual - expected) <= max(
+            within[0], within[1] * abs(expected)
+        )
+        is_nan = equal_nan and cmath.isnan(actual) and cmath.isnan(expected)
+        return None if is_close or is_nan else (_contrast(f"{expected!r}", f"{actual!r}"), ())
+    if isinstance(expected, Record) and isinstance(actual, Record):
+        if actual.type_name == expected.type_name:
+            return _compare_mapping(actual.fields, expected.fields, again)
+        return _contrast(expected.type_name, clean(actual.type_name, 80)), ()
+    if isinstance(expected, deque) and isinstance(actual, deque):
+        return _compare_sequence(list(actual), list(expected), again)
     if isinstance(expected, SETS) and isinstance(actual, SETS):
         return compare_sets(actual, expected)
     if isinstance(expected, BYTES) and isinstance(actual, BYTES):
@@ -123,6 +204,15 @@ def compare(
     return _contrast(f"{expected!r}", describe(actual)), tuple(hints)
 
 
+def _other_type(actual: Any, expected: Any, kind: type) -> Found:
+    """Two values that are equal, where one alone is of a kind."""
+    if isinstance(actual, kind) == isinstance(expected, kind):
+        return None
+    template = _("the value is right, its type is not: expected {expected}, received {actual}")
+    names = {"expected": type(expected).__name__, "actual": type(actual).__name__}
+    return template.format(**names), ()
+
+
 def _is_count(actual: Any, expected: Any) -> bool:
     """Whether both are whole numbers of some size, and the expected one is not 0."""
     return type(actual) is type(expected) is int and expected != 0 and actual.bit_length() < 64
@@ -132,18 +222,24 @@ def _contrast(expected: str, actual: str) -> str:
     return _("expected {expected}, received {actual}").format(expected=expected, actual=actual)
 
 
-def _compare_numbers(actual: float, expected: float, atol: float) -> Found:
+def _compare_numbers(
+    actual: float, expected: float, within: tuple[float, float], equal_nan: bool
+) -> Found:
     try:
         actual = float(actual)
     except OverflowError:
         return _contrast(f"{expected:.6g}", _("a number of hundreds of digits")), ()
-    is_close = math.isclose(actual, expected, rel_tol=0.0, abs_tol=atol)
-    if is_close or (math.isnan(actual) and math.isnan(expected)):
+    atol, rtol = within
+    is_close = actual == expected or abs(actual - expected) <= max(atol, rtol * abs(expected))
+    both_nan = math.isnan(actual) and math.isnan(expected)
+    if is_close or (equal_nan and both_nan):
         return None
     one, other = f"{expected:.6g}", f"{actual:.6g}"
     if one == other:
         one, other = f"{expected!r}", f"{actual!r}"
     hints: Iterable[str] = ()
+    if both_nan:
+        hints = (_(NAN_IS_NOT_NAN),)
     if math.isfinite(actual) and math.isfinite(expected):
         hints = rounded_hints(torch.tensor(actual).double(), torch.tensor(expected).double())
         if not (hints := tuple(hints)) and abs(expected) > max(1e-3, 20 * atol):
@@ -206,7 +302,7 @@ def _compare_sequence(
 ) -> Found:
     if all(map(_is_size, (*actual, *expected))) and max(len(actual), len(expected)) <= MOST_SIZES:
         if [*actual] == [*expected]:
-            return None
+            return None  # but for which of the two kinds they are
         kind = tuple if isinstance(expected, tuple) else list
         return _contrast(f"{kind(expected)}", f"{kind(actual)}"), ()
     if len(actual) != len(expected):
@@ -228,8 +324,14 @@ def _at(position: str, found: tuple[str, tuple[str, ...]]) -> Found:
 
 
 def _compare_tensor(
-    actual: Any, expected: torch.Tensor, atol: float, axes: Sequence[str], any_dtype: bool
+    actual: Any,
+    expected: torch.Tensor,
+    within: tuple[float, float],
+    axes: Sequence[str],
+    any_dtype: bool,
+    equal_nan: bool,
 ) -> Found:
+    atol, rtol = within
     if not isinstance(actual, torch.Tensor):
         return _contrast(describe(expected), _kind_of(actual)), _no_tensor_hints(actual, expected)
     actual = actual.detach()
@@ -244,9 +346,11 @@ def _compare_tensor(
         return None
     wide = torch.complex128 if expected.is_complex() else torch.float64
     mine, right = actual.to(wide), expected.to(wide)
-    wrong = wrong_values(mine, right, atol)
+    wrong = wrong_values(mine, right, atol, rtol, equal_nan)
     if not bool(wrong.any()):
         return None
+    if not equal_nan and not bool(wrong_values(mine, right, atol, rtol).any()):
+        return _value_summary(actual, expected, wrong, axes), (_(NAN_IS_NOT_NAN),)
     hints = tuple(_value_hints(mine, right, atol))
     if not hints and not mine.is_complex() and bool((mine - right).isfinite().all()):
         hints = tuple(value_relation(mine, right, atol, axes))
@@ -297,19 +401,28 @@ def _of_parts(parts: list[torch.Tensor], expected: torch.Tensor) -> tuple[str, .
     return ()
 
 
-def wrong_values(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> torch.Tensor:
-    """Where two tensors differ: NaN does, infinities of one sign and two NaN do not.
+def wrong_values(
+    actual: torch.Tensor,
+    expected: torch.Tensor,
+    atol: float,
+    rtol: float = 0.0,
+    equal_nan: bool = True,
+) -> torch.Tensor:
+    """Where two tensors differ: NaN and a number do, infinities of one sign do not.
 
     Args:
         actual: the student's.
         expected: of the same shape, which is also the result's.
         atol: the absolute tolerance.
+        rtol: the relative one; the larger counts.
+        equal_nan: whether two NaN are equal.
     """
     if actual.dtype == torch.bool:
         return actual != expected
-    wrong = ~((actual - expected).abs() <= atol)
+    within = (rtol * expected.abs()).clamp(min=atol) if rtol else atol
+    wrong = ~((actual - expected).abs() <= within)
     wrong &= ~(actual == expected)
-    return wrong & ~(actual.isnan() & expected.isnan())
+    return wrong & ~(actual.isnan() & expected.isnan()) if equal_nan else wrong
 
 
 def _other_shape(actual: torch.Tensor, expected: torch.Tensor) -> str:
@@ -443,6 +556,8 @@ def describe(value: Any, say: Say = _) -> str:
         return say("a {kind} of {size}").format(kind=type(value).__name__, size=len(value))
     if isinstance(value, BYTES):
         return say("{size} bytes").format(size=len(value))
+    if isinstance(value, (*HASHED, Record)):
+        return clean(repr(value), 80)
     if isinstance(value, str):
         return say("the text {text}").format(text=repr(clean(value[:60])))
     return type(value).__name__

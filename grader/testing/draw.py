@@ -1,8 +1,14 @@
 """Draws the inputs of checks, on the trusted side, from one seed per run."""
 
 import hashlib
+import random
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
+import numpy as np
 import torch
+
+T = TypeVar("T")
 
 VISIBLE_SEED = "visible"
 """Visible checks have fixed inputs, the same in every run."""
@@ -20,6 +26,8 @@ class Draw:
         if seed == VISIBLE_SEED:  # students read it, and type it
             self.number %= SHOWN_SEEDS
         self.generator = torch.Generator().manual_seed(self.number)
+        # What no message shows by code is drawn beside it: that code stays right.
+        self.plain, self.numpy = random.Random(self.number), np.random.default_rng(self.number)
         self.drawn: list[tuple[str, torch.Tensor]] = []
 
     def normal(
@@ -56,6 +64,30 @@ class Draw:
         """A whole number from `low` up to and including `high`."""
         number = torch.randint(low, high + 1, (), generator=self.generator)
         return int(self._drew(f"torch.randint({low}, {high + 1}, ())", number))
+
+    def array(self, *shape: int, std: float = 0.8) -> "np.ndarray[Any, np.dtype[np.float64]]":
+        """Normal numbers around 0, as a numpy array of float64.
+
+        Args:
+            *shape: of the array.
+            std: the standard deviation.
+        """
+        return self.numpy.standard_normal(shape) * std
+
+    def numbers(self, count: int, low: int, high: int) -> list[int]:
+        """Whole numbers from `low` up to and including `high`, in a list."""
+        return [self.plain.randint(low, high) for _ in range(count)]
+
+    def choice(self, options: Sequence[T], count: int | None = None) -> Any:
+        """One of some values, or a list of `count` different ones in any order.
+
+        Args:
+            options: the values.
+            count: how many; one alone, not in a list, unless given.
+        """
+        if count is None:
+            return self.plain.choice(options)
+        return self.plain.sample(options, count)
 
     def seed(self) -> int:
         """A seed for a call, from 1 to 1,000,000."""

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 
 from grader.core.language import N_, _, listed, paragraph
 from grader.core.text import clean
 from grader.course.printed_tensors import Printed
 from grader.sandbox.failures import renamed, shortened
-from grader.testing.compare import REFERENCE_ATOL, Difference, Say, compare, describe, letter_case
+from grader.testing.compare import Difference, Say, compare, describe, letter_case, tolerances
 from grader.testing.costs import GROWN, grown, grown_too_much, uncounted
 from grader.testing.replies import Answer
 from grader.testing.roles import Roles
@@ -98,8 +99,11 @@ class Judge:
         *,
         what: str = THE_RESULT,
         atol: float | None = None,
+        rtol: float | None = None,
         axes: Sequence[str] = (),
         any_dtype: bool = False,
+        any_type: bool = False,
+        equal_nan: bool = False,
     ) -> None:
         """Compare a value with the expected one: kind, shape, dtype and values.
 
@@ -108,9 +112,15 @@ class Judge:
             expected: plain data, a tensor, or a printed tensor (which brings its tolerance).
             what: what is compared, in plain words or in `words(…)`.
             atol: the absolute tolerance, in the values' own unit; its origin stands beside the
-                call. Without one it is the printed tensor's, or `REFERENCE_ATOL`.
+                call. Without one it is the printed tensor's.
+            rtol: the relative tolerance, as a share of the expected value; the larger of the two
+                counts. Where only `atol` is given, there is none. Without both a value may be off by
+                1e-5 of its own size (`grader.testing.compare.tolerances`).
             axes: names of the tensor's axes, for the position of the first difference.
             any_dtype: whether only values count, not the dtype.
+            any_type: whether 1 may stand for 1.0, `[1, 2]` for `(1, 2)` or the other way round, and a
+                tensor of one number for that number. A float never stands for a whole number.
+            equal_nan: whether NaN is equal to NaN.
 
         Raises:
             Mismatch: when they differ.
@@ -121,15 +131,25 @@ class Judge:
         if isinstance(expected, Printed):
             self.covered.append(expected.id)
             source = self.say(expected.source) or _("the printed ones")
-            atol = expected.atol if atol is None else atol
+            atol = expected.atol if atol is None and rtol is None else atol
             expected = expected.tensor
         if axes and isinstance(expected, torch.Tensor) and len(axes) != expected.dim():
             # It may be the student's own value: what is wrong is told where the solution is judged.
             self.misnamed.append((tuple(axes), tuple(expected.shape)))
-        atol = REFERENCE_ATOL if atol is None else atol
         named = tuple(self.say(axis) for axis in axes)
-        if found := compare(actual, expected, atol, named, any_dtype):
+        if found := compare(
+            actual,
+            expected,
+            atol,
+            named,
+            any_dtype,
+            rtol=rtol,
+            any_type=any_type,
+            equal_nan=equal_nan,
+        ):
             summary, hints = found
+            is_number = isinstance(expected, torch.Tensor | float)
+            atol, rtol = tolerances(expected if is_number else 1.0, atol, rtol)
             if renamed := self._renamed(actual, expected) or not_taken(actual):
                 what, summary, hints = "", renamed, ()
             if actual is None and what == THE_RESULT:
@@ -138,7 +158,17 @@ class Judge:
                 hints = (*hints, _(NO_GRADIENT))
             words = _(THE_RESULT) if what == THE_RESULT else what and self.say(what)
             difference = Difference(
-                words, expected, actual, summary, hints, source, named, atol, tuple(axes)
+                words,
+                expected,
+                actual,
+                summary,
+                hints,
+                source,
+                named,
+                atol,
+                tuple(axes),
+                rtol,
+                equal_nan,
             )
             raise Mismatch(difference, tuple(self.calls))
 
@@ -147,7 +177,7 @@ class Judge:
         actual: Any,
         shape: Sequence[int],
         *,
-        dtype: torch.dtype | None = torch.float32,
+        dtype: Any = torch.float32,
         what: str = "",
     ) -> None:
         """Judge what kind of thing a value is; its numbers do not count.
@@ -155,13 +185,21 @@ class Judge:
         Args:
             actual: what came from the student.
             shape: of the expected tensor.
-            dtype: the expected one; None for any.
+            dtype: the expected one; None for any. One of numpy's asks for an array, and may be a kind:
+                `np.float64`, `np.integer`, `np.generic` for any.
             what: what has it, in plain words or in `words(…)`, where that is not the result.
 
         Raises:
             Mismatch: when it is something else.
         """
-        expected = torch.zeros(tuple(shape), dtype=dtype or torch.float32)
+        expected: Any
+        if dtype is None or isinstance(dtype, torch.dtype):
+            expected = torch.zeros(tuple(shape), dtype=dtype or torch.float32)
+        else:
+            is_kind = isinstance(actual, np.ndarray) and np.issubdtype(actual.dtype, dtype)
+            is_concrete = isinstance(dtype, np.dtype | str) or not dtype.__subclasses__()
+            kind = actual.dtype if is_kind else dtype if is_concrete else np.float64
+            expected = np.zeros(tuple(shape), kind)
         self.settle()
         self.judged.append(describe(actual, say=str))
         if found := compare(actual, expected, math.inf, any_dtype=dtype is None):

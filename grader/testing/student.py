@@ -40,6 +40,13 @@ from grader.testing.signatures import arranged
 
 T = TypeVar("T")
 
+NO_ARGUMENT = (
+    "a value of type {name} cannot be handed to student code; hand over what it is made of. What travels: numbers "
+    "(Decimal, Fraction and complex ones, too), text, bytes, None, dates and times, ranges, tensors, numpy arrays of "
+    "numbers, and lists, tuples, dicts, sets and deques of these; a function of the stub by `student.function(name)`"
+)
+"""An author's mistake: what arrives would be a description."""
+
 TIMES = 3
 """How often a call is made again, to see whether it gives the same."""
 
@@ -317,6 +324,8 @@ class StudentHandle:
             "training": training,
             **{name: value for name, value in flags.items() if value},
         }
+        if packer.stays:
+            raise ValueError(NO_ARGUMENT.format(name=packer.stays[0]))
         return call, Frame(header, packer.payload())
 
     def function(self, name: str) -> NamedFunction:

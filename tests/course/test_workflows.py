@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
+from borrowed import borrow_packages
 
 from grader.course.course import Course, load_course
 from grader.extras.github.release import WORKFLOW, release
@@ -123,6 +124,23 @@ def test_a_workflow_is_pinned_bounded_and_allowed_little(root: Path, path: str) 
     assert not [step for step in job["steps"] if "${{" in str(step.get("run", ""))]
 
 
+def test_a_tag_publishes_what_was_built_and_tried(root: Path) -> None:
+    """By trusted publishing: one job builds, and the other has the right to publish, and no code of ours."""
+    content = workflow(root / ".github" / "workflows" / "publish.yml")
+    build, publish = content["jobs"]["build"], content["jobs"]["publish"]
+    used = [step["uses"] for job in (build, publish) for step in job["steps"] if "uses" in step]
+    assert all(re.fullmatch(r"(actions|pypa)/[a-z-]+@[0-9a-f]{40}", action) for action in used)
+    assert (content[True], content["permissions"]) == (
+        {"push": {"tags": ["v*"]}},
+        {"contents": "read"},
+    )
+    assert (publish["needs"], publish["environment"]) == ("build", "pypi")
+    assert publish["permissions"] == {"id-token": "write"}
+    assert not [step for step in publish["steps"] if "run" in step]
+    assert "permissions" not in build
+    assert not [step for step in build["steps"] if "${{" in str(step.get("run", ""))]
+
+
 def test_a_push_runs_the_students_workflow(root: Path) -> None:
     """And so does a button."""
     assert workflow(root / "grader/extras/github/workflow.yml")[True] == [
@@ -216,14 +234,6 @@ def make_command(folder: Path) -> None:
     command = folder / "grader"
     command.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{main}' \"$@\"\n")
     command.chmod(0o755)
-
-
-def borrow_packages(venv: Path) -> None:
-    """Let an environment see the packages of this one, behind its own."""
-    (packages,) = venv.glob("lib/python*/site-packages")
-    shutil.rmtree(packages / "setuptools", ignore_errors=True)  # an old one on Python 3.11
-    here = [path for path in sys.path if path.endswith("site-packages")]
-    (packages / "borrowed.pth").write_text("\n".join(here) + "\n", "utf-8")
 
 
 @pytest.fixture

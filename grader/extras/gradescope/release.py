@@ -30,7 +30,7 @@ def gradescope_files(course: Course) -> Iterator[OutputFile]:
     ours = (p for p in paths if p.suffix in FORMS and "__pycache__" not in p.parts)
     own = (course_file(course, path) for path in (*ours, *course.ledger_files))
     readme = OutputFile("README.md", f"# {course.title}\n")
-    for file in (*installed_files(course), *own, *package_files(), readme):
+    for file in (*installed_files(course, hidden=True), *own, *package_files(), readme):
         yield OutputFile(f"course/{file.path}", file.content)
 
 

@@ -26,7 +26,7 @@ class OfNames:
     def judge_std(self, attempt, name, num_layers, right):
         """Judge one of them; it is rounded at 1e-9."""
         found = attempt(name, num_layers).value
-        attempt.judge(found, right, what=N_("the standard deviation"), atol=1e-7)
+        attempt.judge(found, right, what=N_("the standard deviation"), atol=1e-7, any_type=True)
 
 
 @pytest.mark.exercise("initial_std")
@@ -116,26 +116,26 @@ class TestNextToken(KeepsNames):
     def test_the_token_on_whose_piece_the_number_lies(self, attempt):
         """Probabilities of 1/8, 1/2, 1/4, 1/8: each number should draw the token of its piece."""
         for number, token in ((0.05, 0), (0.2, 1), (0.6, 1), (0.7, 2), (0.9, 3), (0.99, 3)):
-            attempt(self.logits, 1.0, 4, number).gives(token, what=TOKEN)
+            attempt(self.logits, 1.0, 4, number).gives(token, what=TOKEN, any_type=True)
 
     def test_a_piece_begins_with_its_number(self, attempt):
         """Of four tokens as likely, 0, 0.25, 0.5 and 0.75 should draw one each."""
         for token in range(4):
-            attempt(torch.zeros(4), 1.0, 4, token / 4).gives(token, what=TOKEN)
+            attempt(torch.zeros(4), 1.0, 4, token / 4).gives(token, what=TOKEN, any_type=True)
 
     @pytest.mark.weight(2)
     def test_the_temperature_makes_all_alike_or_one_certain(self, attempt):
         """At a temperature of 0.25 or of 50, the same numbers should draw other tokens."""
         for temperature, drawn in ((0.25, (1, 1, 1)), (50.0, (2, 2, 0)), (2.0, (2, 2, 1))):
             for number, token in zip((0.58, 0.65, 0.2), drawn, strict=True):
-                attempt(self.logits, temperature, 4, number).gives(token, what=TOKEN)
+                attempt(self.logits, temperature, 4, number).gives(token, what=TOKEN, any_type=True)
 
     @pytest.mark.weight(2)
     def test_only_the_best_may_be_drawn(self, attempt):
         """With `top_k` of 2 or 1, only tokens 1 and 2, or 1, should be drawn, with all of the line."""
         for top_k, drawn in ((2, (1, 1, 2)), (1, (1, 1, 1))):
             for number, token in zip((0.0, 0.6, 0.7), drawn, strict=True):
-                attempt(self.logits, 1.0, top_k, number).gives(token, what=TOKEN)
+                attempt(self.logits, 1.0, top_k, number).gives(token, what=TOKEN, any_type=True)
 
     @pytest.mark.conduct
     def test_the_logits_are_left_as_they_are(self, attempt, draw):

@@ -1,5 +1,6 @@
 """What `grader new` makes: a course that is proven at once, and what is left to be filled in."""
 
+import json
 import re
 from pathlib import Path
 
@@ -55,9 +56,8 @@ def test_a_new_course_keeps_its_promises(course: Course) -> None:
 
 def test_a_new_course_has_nothing_of_another_one(made: list[OutputFile]) -> None:
     """Nor a placeholder that was not filled."""
-    text = "\n".join(file.text for file in made)
+    text = "\n".join(file.text for file in made if not file.path.endswith(".whl"))
     assert not re.search(r"attention|token|\{%|\{\{ title", text)
-    assert "grader-kit[author]" in text
 
 
 def test_where_there_are_no_templates_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,3 +222,32 @@ def test_two_exercises_of_one_name_in_two_spellings_keep_their_checks(course: Co
     text, mistakes = (p.read_text("utf-8") for p in (paths.visible_checks, paths.misconceptions))
     assert len({*re.findall(r'(?m)^id = "(.*?)"', mistakes)}) == 4
     assert text.count("class TestRowSums:") == text.count("class TestRowSumsClass:") == 1
+
+
+def _added_to(course: Course, id_: str) -> None:
+    """An exercise more: its files are made, and every cell that was there stays."""
+    made = {file.path: file.text for file in new_exercise(course, id_, NewExercise("one_more"))}
+    paths = course.paths(course.by_id[id_])
+    before, after = (
+        [cell["source"] for cell in json.loads(text)["cells"]]
+        for text in (paths.notebook.read_text("utf-8"), made[course.inner(paths.notebook)])
+    )
+    assert [cell for cell in before if cell not in after] == []
+    assert "def one_more(" in made[course.inner(paths.stub)]
+    if paths.picture.is_file():
+        assert made[course.inner(paths.picture)] == paths.picture.read_text("utf-8")
+
+
+def test_an_exercise_is_added_beside_a_picture_that_imports_other_assignments(root: Path) -> None:
+    """And beside predictions, which the notebook asks for."""
+    for id_ in ("11_gpt2_attention", "17_a_model_that_writes"):
+        _added_to(load_course(root), id_)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("folder", [".", "examples/linear_regression"])
+def test_an_exercise_is_added_to_every_assignment(root: Path, folder: str) -> None:
+    """Whatever their pictures import."""
+    course = load_course(root / folder)
+    for assignment in course.assignments:
+        _added_to(course, assignment.id)

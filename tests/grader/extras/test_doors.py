@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.core import kit
 from grader.core.doors import entries, load, of_address
 from grader.core.errors import UsageError
 from grader.reports.base import graded
@@ -121,8 +122,9 @@ def test_a_command_loads_no_extra_that_it_does_not_use(course_copy: Path, argume
     assert ran.stdout.splitlines()[-1:] == [str(used)], ran.stderr
 
 
-def test_what_an_entry_needs_is_named_with_its_extra() -> None:
+def test_what_an_entry_needs_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where its extra is not installed; of another package it is that one's own affair."""
+    monkeypatch.setattr(kit, "_origin", dict)
     value = "grader.extras.not_there:it"
     with pytest.raises(UsageError) as caught:
         load(EntryPoint("it", f"{value} [author]", "grader.commands"))

@@ -1,6 +1,9 @@
 """Tests of the rule that names mistakes: by what the checks judged, and silent where it is unsure."""
 
 import math
+from collections import deque
+from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -20,6 +23,7 @@ from grader.judging.diagnosis import (
     separation,
     trace_distance,
 )
+from grader.sandbox.kinds import Record
 
 RIGHT, NAN = torch.tensor([0.25, 0.75]), math.nan
 
@@ -373,8 +377,13 @@ def test_the_order_of_a_mapping_makes_no_difference():
 
 
 def test_a_value_of_a_kind_of_its_own_is_known_by_its_type():
-    """A class, an instance: whatever it was."""
-    assert fingerprint(1j) == fingerprint(2j) == "complex"
+    """A class, an instance: whatever it was. What travels is known by its value."""
+    assert fingerprint(slice(1)) == fingerprint(slice(2)) == "slice"
+    for one, other in ((1j, 2j), (Decimal(1), Decimal(2)), (date(1, 1, 1), date(1, 1, 2))):
+        assert fingerprint(one) == fingerprint(one) != fingerprint(other)
+    assert fingerprint(deque([1])) == fingerprint(deque([1])) != fingerprint(deque([2]))
+    spot = Record("Point", {"x": 1.0})
+    assert 0 < distance(fingerprint(spot), fingerprint(Record("Point", {"x": 1.5}))) < 1
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import sys
 import tomllib
 import zipfile
 from email import message_from_bytes
-from importlib.metadata import distribution
+from importlib.metadata import distribution, version
 from pathlib import Path
 
 from grader.core.kit import KIT_NAME
@@ -52,8 +52,8 @@ def test_the_project_asks_for_what_the_kits_own_asks_for(root: Path, course_copy
     """As far as what is installed here is up to date."""
     ours = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
     theirs = tomllib.loads(made(course_copy)["pyproject.toml"])
-    assert theirs["build-system"] == ours["build-system"]
-    assert theirs["tool"] == {"flit": ours["tool"]["flit"]}
+    assert theirs["build-system"]["requires"] == ours["build-system"]["requires"]
+    assert theirs["tool"]["flit"]["module"] == ours["tool"]["flit"]["module"]
     for key in (
         "name",
         "version",
@@ -97,3 +97,43 @@ def test_what_is_written_is_a_project_that_builds(course_copy: Path, tmp_path: P
     assert doors == distribution(KIT_NAME).read_text("entry_points.txt")
     assert "[console_scripts]\ngrader=grader.cli:main\n" in doors
     assert message_from_bytes(wheel.read(f"{info}/METADATA"))["Name"] == KIT_NAME
+
+
+# What the course imports itself.
+
+IMPORTS = "import os\nimport yaml.nodes\nfrom lxml import etree\nimport numpy\nimport scores\nimport not_there\n"
+
+
+def dependencies(course: Path, **how: bool) -> list[str]:
+    """What its project asks for beyond the kit."""
+    needs = [one for one in distribution(KIT_NAME).requires or () if "extra" not in one]
+    (project,) = (
+        file.text
+        for file in project_files(load_course(course), **how)
+        if file.path == "pyproject.toml"
+    )
+    return [one for one in tomllib.loads(project)["project"]["dependencies"] if one not in needs]
+
+
+def test_what_a_course_imports_is_asked_for(course_copy: Path) -> None:
+    """By the name of what is installed, from its version on; not Python's own, nor the course's."""
+    assert dependencies(course_copy) == []
+    solution = course_copy / "solutions" / "02_mixture" / "mixture.py"
+    solution.write_text(IMPORTS + solution.read_text("utf-8"), "utf-8")
+    lxml, pyyaml = (".".join(version(name).split(".")[:2]) for name in ("lxml", "PyYAML"))
+    assert dependencies(course_copy) == [f"PyYAML>={pyyaml}", f"lxml>={lxml}", "not_there"]
+
+
+def test_what_only_hidden_checks_import_is_asked_for_where_they_run(course_copy: Path) -> None:
+    """And what course.toml names for students, everywhere."""
+    checks = course_copy / "tests" / "checks" / "01_scores" / "test_hidden.py"
+    checks.write_text("import lxml\n" + checks.read_text("utf-8"), "utf-8")
+    manifest = course_copy / "course.toml"
+    manifest.write_text(
+        manifest.read_text("utf-8") + '\n[limits]\npackages = ["yaml.nodes"]\n', "utf-8"
+    )
+    assert [one.partition(">")[0] for one in dependencies(course_copy)] == ["PyYAML"]
+    assert [one.partition(">")[0] for one in dependencies(course_copy, hidden=True)] == [
+        "PyYAML",
+        "lxml",
+    ]

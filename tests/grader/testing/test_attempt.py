@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 
@@ -164,3 +165,62 @@ def test_another_name_of_the_file_is_called_in_the_same_way(attempt_of: Pair) ->
     more = "\n\ndef two(x):\n    return 2 * x\n"
     attempt = attempt_of(SQUARE + more, CUBE + more)
     attempt.of("two")(X).agrees()
+
+
+# What is raised, what is printed, arrays.
+
+REFUSES = "class Empty(ValueError):\n    pass\n\n\ndef one(x):\n    if not x:\n        raise Empty('no number in the list')\n    return x[0]\n"
+TALKS = "def one(x):\n    for one in x:\n        print('value', one, '')\n    print()\n"
+ARRAY = "import numpy as np\n\n\ndef one(x):\n    return np.zeros((len(x), 2))\n"
+
+
+def test_an_exception_is_judged_by_its_class_and_its_text(attempt_of: Pair) -> None:
+    """By its own name, or by that of one it is derived from, as `pytest.raises`."""
+    attempt = attempt_of(REFUSES, REFUSES)
+    for exception in ("Empty", ValueError, Exception):
+        failure = attempt.raises(exception, [], match=r"no \w+")
+        assert failure is not None
+        assert failure.type == "Empty"
+    for words, call in (
+        (
+            "It should raise ValueError, and raised nothing.",
+            lambda: attempt.raises(ValueError, [1]),
+        ),
+        ("It should raise KeyError, and raised Empty.", lambda: attempt.raises(KeyError, [])),
+        (
+            "What ValueError says should have list of in it, and is: no number in the list",
+            lambda: attempt.raises(ValueError, [], match="list of"),
+        ),
+    ):
+        with pytest.raises(Mismatch) as caught:
+            call()
+        assert str(caught.value) == words
+
+
+def test_what_is_printed_is_judged_without_blanks_at_the_ends(attempt_of: Pair) -> None:
+    """By a text, or by what the solution prints."""
+    attempt = attempt_of(TALKS, TALKS.replace("'value', one, ''", "'value', one"))
+    attempt([1, 2]).prints("value 1\nvalue 2")
+    attempt([1, 2]).prints()
+    with pytest.raises(Mismatch) as caught:
+        attempt([1]).prints("Value 1")
+    assert str(caught.value) == "expected 'Value 1', received 'value 1'"
+    assert caught.value.difference.what == "what is printed"
+
+
+def test_the_shape_of_an_array_is_judged_where_one_is_expected(attempt_of: Pair) -> None:
+    """By the solution's kind of value, or by numpy's dtypes."""
+    attempt_of(ARRAY, ARRAY)([1, 2, 3]).has_shape(3, 2)
+    with pytest.raises(Mismatch, match=r"expected the shape \(2, 2\), received \(3, 2\)"):
+        attempt_of(ARRAY, ARRAY)([1, 2, 3]).has_shape(2, 2)
+    with pytest.raises(Mismatch, match="expected a tensor of shape"):
+        attempt_of(ARRAY, SQUARE)(torch.ones(3)).has_shape(3)
+    judge, array = Judge(), np.zeros(3)
+    for dtype in (np.float64, "float64", np.dtype("float64"), np.floating, np.generic):
+        judge.shape(array, (3,), dtype=dtype)
+    with pytest.raises(Mismatch, match="expected int64, received float64"):
+        judge.shape(array, (3,), dtype=np.int64)
+    with pytest.raises(Mismatch, match="expected a numpy array of shape"):
+        judge.shape(torch.ones(3), (3,), dtype=np.generic)
+    with pytest.raises(Mismatch, match="expected a tensor of shape"):
+        judge.shape(array, (3,), dtype=None)

@@ -20,6 +20,10 @@ def everything(seed, check=CHECK):
         draw.whole(0, 10**9),
         draw.seed(),
         draw.permutation(9).tolist(),
+        draw.array(2, 2).tolist(),
+        draw.numbers(3, 1, 6),
+        draw.choice("abcdef"),
+        draw.choice(["x", "y", "z"], 2),
     )
 
 
@@ -122,3 +126,14 @@ def test_a_permutation_is_one_and_moves_something(seed, size):
 def test_a_seed_can_be_handed_to_torch():
     """A drawn seed is a positive whole number of moderate size."""
     assert all(1 <= Draw(str(n), CHECK).seed() <= 1_000_000 for n in range(50))
+
+
+def test_plain_values_and_arrays_are_drawn_beside_the_tensors():
+    """They move nothing of what a message shows by its code; each is of the kind that it says."""
+    draw, other = Draw("42", CHECK), Draw("42", CHECK)
+    array, numbers = draw.array(4, 3), draw.numbers(50, 1, 6)
+    assert (array.shape, str(array.dtype)) == ((4, 3), "float64")
+    assert (set(numbers), {type(n) for n in numbers}) == ({1, 2, 3, 4, 5, 6}, {int})
+    assert len({*draw.choice(range(5), 5)}) == 5
+    assert torch.equal(draw.normal(2), other.normal(2))
+    assert len(draw.drawn) == 1

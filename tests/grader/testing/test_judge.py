@@ -1,11 +1,18 @@
 """The one function that checks hand their values to, and the exception it ends them with."""
 
 import math
+from collections import deque
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 
 from grader.course.printed_tensors import Printed
+from grader.sandbox.kinds import EnumMember, Record
+from grader.sandbox.wire import Unsupported
 from grader.testing.compare import Difference
 from grader.testing.judge import Judge, Mismatch
 from grader.testing.roles import Roles
@@ -222,3 +229,115 @@ def test_a_property_that_does_not_hold_is_described_by_its_sentence():
     error = mismatch(judge.that, False, "The future leaks", about=torch.ones(1))
     assert error.difference == Difference("", None, error.difference.actual, "The future leaks")
     assert judge.judged[-1][0] is False
+
+
+# How far off numbers may be, and of which kind values are: as pytest's approx, and as Python's `type`.
+
+NAN = math.nan
+RIGHT = [
+    (1e-7, 1.000001e-7, {}),
+    (1e15, 1e15 + 2, {}),
+    (0.5, 0.500004, {}),
+    (1e-9, 0.0, {}),
+    (3.0, 3.2, {"rtol": 0.1}),
+    (0.0, 1e-13, {"rtol": 0.1}),
+    (1e-7, 2e-7, {"atol": 1e-5}),
+    (1, 1.0, {"any_type": True}),
+    ([1, 2], (1, 2), {"any_type": True}),
+    ((1, 2), [1, 2], {"any_type": True}),
+    (torch.tensor(3), 3, {"any_type": True}),
+    (NAN, NAN, {"equal_nan": True}),
+    ([NAN], [NAN], {"equal_nan": True}),
+    (torch.tensor([NAN, 1.0]), torch.tensor([NAN, 1.0]), {"equal_nan": True}),
+    (torch.tensor([1e6 + 1.0]), torch.tensor([1e6]), {}),
+    (
+        torch.tensor([3e-6]),
+        torch.tensor([1e-7]),
+        {},
+    ),  # what single precision leaves of cancelled digits
+    (np.array([1e-7 + 1e-13, 2e-7]), np.array([1e-7, 2e-7]), {}),
+]
+WRONG = [
+    (1e-7, 2e-7, {}, "expected 2e-07, received 1e-07"),
+    (1e-4, 0.0, {}, "expected 0, received 0.0001"),
+    (3.0, 3.2, {"atol": 0.1}, "expected 3.2, received 3"),
+    (3.0, 3.2, {"rtol": 0.01}, "expected 3.2, received 3"),
+    (1e-7, 0.0, {"rtol": 0.01}, "expected 0, received 1e-07"),
+    (1, 1.0, {}, "the value is right, its type is not: expected float, received int"),
+    ([1, 2], (1, 2), {}, "the value is right, its type is not: expected tuple, received list"),
+    ((1, 2), [1, 2], {}, "the value is right, its type is not: expected list, received tuple"),
+    (
+        {"a": [(1.5, 2)]},
+        {"a": [[1.5, 2]]},
+        {},
+        "at 'a': at position 0: the value is right, its type is not: expected list, received tuple",
+    ),
+    (1.0, 1, {"any_type": True}, "expected 1, received 1.0"),
+    (True, 1, {"any_type": True}, "expected 1, received True"),
+    (NAN, NAN, {}, "expected nan, received nan"),
+    (
+        torch.tensor([1.0, NAN]),
+        torch.tensor([1.0, NAN]),
+        {},
+        "1 of 2 values differ, the first at [1]: expected nan, received nan",
+    ),
+    (
+        np.array([1e-7, 2e-7]),
+        np.array([2e-7, 2e-7]),
+        {},
+        "1 of 2 values differ, the first at [0]: expected 2e-07, received 1e-07",
+    ),
+    (
+        torch.tensor([10_000_001]),
+        torch.tensor([10_000_000]),
+        {},
+        "expected 1e+07, received 1e+07",
+    ),
+]
+
+
+@pytest.mark.parametrize(("actual", "expected", "how"), RIGHT, ids=str)
+def test_what_is_close_and_of_its_kind_is_right(actual, expected, how) -> None:
+    """A value may be off by a share of itself; what else does not count, the check says."""
+    Judge()(actual, expected, **how)
+
+
+@pytest.mark.parametrize(("actual", "expected", "how", "summary"), WRONG, ids=str)
+def test_what_is_far_or_of_another_kind_is_wrong(actual, expected, how, summary) -> None:
+    """Whole numbers have no tolerance."""
+    found = mismatch(Judge(), actual, expected, **how).difference.summary
+    assert found.replace("10000001", "1e+07").replace("10000000", "1e+07") == summary
+
+
+def test_an_expected_nan_is_told_how_it_is_meant() -> None:
+    """So that an author who expects NaN finds the word."""
+    for value in (NAN, torch.tensor([NAN])):
+        (hint,) = mismatch(Judge(), value, value).difference.hints
+        assert hint.startswith("Both are NaN, which is equal to nothing.")
+
+
+def test_further_kinds_are_compared_whole_or_part_by_part() -> None:
+    """Exact numbers exactly; complex ones with the tolerance of others; named fields one by one."""
+    point, member = Record("Point", {"x": 0.5}), EnumMember("Light", "RED", "r")
+    for value in (Decimal("0.10"), Fraction(1, 3), range(3), date(2026, 1, 1), member, point):
+        Judge()(value, value)
+    Judge()(1 + 1e-9j, 1 + 0j)
+    Judge()(deque([0.5]), deque([0.5 + 1e-9]))
+    for actual, expected, words in (
+        (Decimal("0.1"), Decimal("0.2"), "expected Decimal('0.2'), received Decimal('0.1')"),
+        (0.1, Decimal("0.1"), "expected Decimal('0.1'), received 0.1"),
+        (date(2026, 1, 2), date(2026, 1, 1), None),
+        ([0, 1, 2], range(3), "expected range(0, 3), received a list of 3"),
+        (
+            Unsupported("generator"),
+            range(3),
+            "expected range(0, 3), received a value of type generator",
+        ),
+        (1 + 2j, 1 + 0j, "expected (1+0j), received (1+2j)"),
+        (Record("Point", {"x": 0.7}), point, "at 'x': expected 0.5, received 0.7"),
+        (Record("Spot", {"x": 0.5}), point, "expected Point, received Spot"),
+        (EnumMember("Light", "GREEN", "g"), member, "expected Light.RED, received Light.GREEN"),
+        (deque([1, 2]), deque([1]), "expected [1], received [1, 2]"),
+    ):
+        summary = mismatch(Judge(), actual, expected).difference.summary
+        assert words is None or summary == words

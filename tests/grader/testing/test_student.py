@@ -3,6 +3,8 @@
 import json
 import shutil
 from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,8 @@ from grader.core.records import Outcome
 from grader.course.course import Course, Exercise, Limits
 from grader.judging.messages import explain_failure
 from grader.sandbox.failures import CodeLine
-from grader.sandbox.wire import RemoteObject
+from grader.sandbox.kinds import EnumMember, Record
+from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Reading, Submission, read_submission
@@ -75,7 +78,7 @@ def test_call_makes_an_instance_and_runs_its_forward(hand_in: HandIn) -> None:
         instance, torch.tensor([[1.0, 2.0]]), scale=2.0, cotangent=torch.tensor([[1.0]])
     )
     assert answer.value.tolist() == [[10.0]]
-    assert (answer.changed, answer.printed) == (("0",), "")
+    assert (answer.changed, answer.printed) == (("0",), "forward\n")
     assert answer.gradients is not None
     gradients = (answer.gradients.parameters, answer.gradients.arguments)
     assert [{k: v.tolist() for k, v in part.items() if v is not None} for part in gradients] == [
@@ -378,3 +381,49 @@ def test_of_several_files_that_fail_the_one_that_has_the_name_is_told(hand_in: H
     failure = failure_of(lambda: student.call("one"))
     assert failure.loading is not None
     assert (failure.loading.type, failure.stopped) == ("IndexError", "b.py")
+
+
+KINDS = """
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+
+
+class Light(Enum):
+    RED = 1
+
+
+@dataclass
+class Point:
+    x: float
+
+
+def one(x):
+    if x == "light":
+        return Light.RED
+    if x == "point":
+        return Point(2.0)
+    if x == "numbers":
+        return (n for n in range(3))
+    return x + x
+"""
+
+
+def test_further_kinds_go_to_student_code_and_come_back(hand_in: HandIn) -> None:
+    """Exact numbers and dates as themselves, members and named fields as a description."""
+    student = hand_in(KINDS)
+    assert student.call("one", Decimal("0.10")).value == Decimal("0.20")
+    assert student.call("one", timedelta(days=1)).value == timedelta(days=2)
+    assert student.call("one", "light").value == EnumMember("Light", "RED", 1)
+    assert student.call("one", "point").value == Record("Point", {"x": 2.0})
+    assert student.call("one", "numbers").value == Unsupported("generator")
+
+
+def test_an_argument_that_does_not_travel_is_the_authors_mistake(hand_in: HandIn) -> None:
+    """Said where it is handed over, with what travels; student code never sees it."""
+    student = hand_in(KINDS)
+    for value in (lambda: 1, [slice(1)], {"a": (n for n in "b")}, Record("Point", {}), object()):
+        with pytest.raises(ValueError, match="cannot be handed to student code") as caught:
+            student.call("one", value)
+        assert "What travels: numbers" in str(caught.value)
+    assert student.calls == []
