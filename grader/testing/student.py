@@ -5,7 +5,7 @@ raises a `StudentOutcome`, which is no `Exception`, so that no check swallows it
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -411,12 +411,12 @@ class StudentHandle:
         if others:
             again = self._load(number, {others[name]: values[name] for name in others})
             loaded = self._renamed(number, loaded, others, again)
-        taken = [values[name] for name, what in loaded.report.items() if what == "loaded"]
+        loaded_values = [values[name] for name, what in loaded.report.items() if what == "loaded"]
         # A bias of zeros changes nothing where it is missing.
         self.not_taken |= {
             name
             for name in loaded.problems
-            if bool(values[name].any()) and not any(_stands_in(values[name], one) for one in taken)
+            if bool(values[name].any()) and not _is_in(values[name], loaded_values)
         }
         self._note_given(number, loaded, values)
         return loaded
@@ -657,9 +657,8 @@ class ReferenceHandle(StudentHandle):
         raise GraderFault(f"the reference solution of {self.exercise.id} failed: {reason}")
 
 
-def _stands_in(part: torch.Tensor, whole: torch.Tensor) -> bool:
-    """Whether a value is all of another one, or a piece of it: queries, keys and values in one layer."""
-    size = part.numel()
-    if not size or whole.numel() % size or part.dtype != whole.dtype:
-        return False
-    return any(torch.equal(part.flatten(), piece) for piece in whole.flatten().split(size))
+def _is_in(value: torch.Tensor, others: Sequence[torch.Tensor]) -> bool:
+    """Whether a value is one of these, or a piece of one: queries, keys and values in one layer."""
+    size = max(value.numel(), 1)
+    pieces = (piece for other in others for piece in other.flatten().split(size))
+    return any(torch.equal(value.flatten(), piece) for piece in pieces)
