@@ -49,6 +49,7 @@ if __name__ == "__main__":
 
 # %%
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -424,13 +425,17 @@ def train(model: WritingModel, num_steps: int, seed: int) -> Iterator[float]:
     optimizer = torch.optim.AdamW(model.parameters())
     # The steps grow at first, and get small in the end.
     size = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.006, num_steps, pct_start=0.1)
+
+    def loss_with_gradients(batch: Tensor) -> float:
+        model.zero_grad()
+        loss = loss_of(model, batch)
+        torch.autograd.backward(loss)
+        return loss.item()
+
     for _ in range(num_steps):
-        loss = loss_of(model, pieces[torch.randint(len(pieces), (32,), generator=generator)])
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        batch = pieces[torch.randint(len(pieces), (32,), generator=generator)]
+        yield optimizer.step(partial(loss_with_gradients, batch))
         size.step()
-        yield loss.item()
 
 
 # %% [markdown]
