@@ -29,7 +29,7 @@ SMALLEST = {
     "term": ("term.py", "--honest", "8", "--copies", "2"),
 }
 IN_EACH_RUN = ("isolation",)
-LONG = ("pairs", "term")
+LONG = ("pairs", "term", "workers")
 
 
 def case(name: str) -> object:

@@ -24,12 +24,22 @@ TIME_OF_DAY = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+")
 CLASSES = (TESTS / "example_class" / "submissions", TESTS / "hand_ins" / "submissions")
 SOME = ("scale_forgotten", "exits_the_process")
 """What `make test` hands in; the proof hands in everything."""
+LONG = (
+    "seed_in_the_constructor",
+    "endless_loop_at_import",
+    "endless_loop",
+    "lightning_module",
+    "one_projection_for_all",
+    "tabs_and_form_feeds",
+)
+"""Whose records take longest to make twice: before a release alone."""
 
 
 def handed_in() -> Iterator[Any]:
     """Each student of the example class and each hand-in."""
     for student in sorted(path for folder in CLASSES for path in folder.iterdir()):
         marks = [] if student.name in SOME else [pytest.mark.proof]
+        marks += [pytest.mark.long] if student.name in LONG else []
         yield pytest.param(student, id=student.name, marks=[pytest.mark.slow, *marks])
 
 

@@ -174,8 +174,14 @@ def test_a_slip_in_names_or_signature_hides_no_mistake(
 @pytest.mark.parametrize(
     ("exercise", "edits"),
     [
-        (name, (("W_query", "one"), ("W_key", "two"), ("W_value", "three")))
-        for name in ("SelfAttention_v2", "CausalAttention", HEADS)
+        pytest.param(
+            name, (("W_query", "one"), ("W_key", "two"), ("W_value", "three")), marks=marks
+        )
+        for name, marks in (
+            ("SelfAttention_v2", []),
+            ("CausalAttention", pytest.mark.proof),
+            (HEADS, [pytest.mark.proof, pytest.mark.long]),
+        )
     ],
 )
 @pytest.mark.parametrize("order", ["another", "the same"])

@@ -82,7 +82,7 @@ class NbgraderFolder:
     scope="module",
     params=[
         pytest.param(FEW, id="few"),
-        pytest.param(tuple(SUBMISSIONS), id="all", marks=pytest.mark.proof),
+        pytest.param(tuple(SUBMISSIONS), id="all", marks=[pytest.mark.proof, pytest.mark.long]),
     ],
 )
 def place(
