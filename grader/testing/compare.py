@@ -230,7 +230,8 @@ def _compare_numbers(
     except OverflowError:
         return _contrast(f"{expected:.6g}", _("a number of hundreds of digits")), ()
     atol, rtol = within
-    is_close = actual == expected or abs(actual - expected) <= max(atol, rtol * abs(expected))
+    size = abs(expected) if math.isfinite(expected) else 0.0  # of an infinity there is no share
+    is_close = actual == expected or abs(actual - expected) <= max(atol, rtol * size)
     both_nan = math.isnan(actual) and math.isnan(expected)
     if is_close or (equal_nan and both_nan):
         return None
@@ -419,8 +420,9 @@ def wrong_values(
     """
     if actual.dtype == torch.bool:
         return actual != expected
-    within = (rtol * expected.abs()).clamp(min=atol) if rtol else atol
-    wrong = ~((actual - expected).abs() <= within)
+    # No share of an infinity: every number would be within it.
+    sizes = expected.abs().masked_fill(expected.isinf(), 0.0)
+    wrong = ~((actual - expected).abs() <= (rtol * sizes).clamp(min=atol))
     wrong &= ~(actual == expected)
     return wrong & ~(actual.isnan() & expected.isnan()) if equal_nan else wrong
 

@@ -91,6 +91,14 @@ def test_values_within_the_tolerance_are_right():
     assert compare(torch.tensor([1e6 + 1.0]), torch.tensor([1e6]), ATOL) is not None
 
 
+@pytest.mark.parametrize("right", [INF, -INF])
+@pytest.mark.parametrize("value", [0.0, 3.5, -1e30, NAN])
+def test_no_number_is_near_an_infinity(right, value):
+    """A relative tolerance of it would be infinite."""
+    assert compare(value, right) is not None
+    assert compare(torch.tensor([1.0, value]), torch.tensor([1.0, right])) is not None
+
+
 def test_infinities_of_one_sign_are_equal():
     """Masked scores hold minus infinity on both sides."""
     masked = torch.tensor([0.5, -INF, INF])
