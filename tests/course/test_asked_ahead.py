@@ -25,12 +25,17 @@ CLASSES = (TESTS / "example_class" / "submissions", TESTS / "hand_ins" / "submis
 SOME = ("scale_forgotten", "exits_the_process")
 """What `make test` hands in; the proof hands in everything."""
 LONG = (
-    "seed_in_the_constructor",
-    "endless_loop_at_import",
+    "chapter_named_like_one_assignment",
+    "dictionary_config",
+    "einops_in_some_answers",
     "endless_loop",
+    "endless_loop_at_import",
     "lightning_module",
+    "misspelt_constructor",
     "one_projection_for_all",
+    "seed_in_the_constructor",
     "tabs_and_form_feeds",
+    "two_notebooks",
 )
 """Whose records take longest to make twice: before a release alone."""
 

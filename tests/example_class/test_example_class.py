@@ -72,7 +72,10 @@ def golden_assignment(assignment: AssignmentResult) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     "student",
-    [pytest.param(one, marks=pytest.mark.proof if one in DEAR else ()) for one in STUDENTS],
+    [
+        pytest.param(one, marks=[pytest.mark.proof, pytest.mark.long] if one in DEAR else ())
+        for one in STUDENTS
+    ],
 )
 def test_the_result_is_the_golden_one(student: str, request: pytest.FixtureRequest) -> None:
     """Scores, outcomes, misconceptions, messages and notes are as written down."""

@@ -157,7 +157,10 @@ def run(*words: object, folder: Path) -> str:
 
 @pytest.mark.proof
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
-@pytest.mark.parametrize("origin", ["clone", "wheel", "git", "sdist"])
+@pytest.mark.parametrize(
+    "origin",
+    ["wheel", *(pytest.param(one, marks=pytest.mark.long) for one in ("clone", "git", "sdist"))],
+)
 def test_a_new_course_passes_its_make_test_wherever_the_kit_came_from(
     origin: str, clone: Path, built: Path, empty: Path, tmp_path: Path
 ) -> None:
