@@ -178,10 +178,7 @@ def compare(
         found = _compare_sequence(actual, expected, again)
         return found if any_type else found or _other_type(actual, expected, list)
     if isinstance(expected, complex) and isinstance(actual, complex):
-        within = tolerances(expected, atol, rtol)
-        is_close = actual == expected or abs(actual - expected) <= max(
-            within[0], within[1] * abs(expected)
-        )
+        is_close = _is_close(actual, expected, tolerances(expected, atol, rtol))
         is_nan = equal_nan and cmath.isnan(actual) and cmath.isnan(expected)
         return None if is_close or is_nan else (_contrast(f"{expected!r}", f"{actual!r}"), ())
     if isinstance(expected, Record) and isinstance(actual, Record):
@@ -222,6 +219,13 @@ def _contrast(expected: str, actual: str) -> str:
     return _("expected {expected}, received {actual}").format(expected=expected, actual=actual)
 
 
+def _is_close(actual: complex, expected: complex, within: tuple[float, float]) -> bool:
+    """Whether a number is within the absolute or the relative tolerance; of an infinity there is no share."""
+    atol, rtol = within
+    size = abs(expected) if cmath.isfinite(expected) else 0.0
+    return actual == expected or abs(actual - expected) <= max(atol, rtol * size)
+
+
 def _compare_numbers(
     actual: float, expected: float, within: tuple[float, float], equal_nan: bool
 ) -> Found:
@@ -229,11 +233,8 @@ def _compare_numbers(
         actual = float(actual)
     except OverflowError:
         return _contrast(f"{expected:.6g}", _("a number of hundreds of digits")), ()
-    atol, rtol = within
-    size = abs(expected) if math.isfinite(expected) else 0.0  # of an infinity there is no share
-    is_close = actual == expected or abs(actual - expected) <= max(atol, rtol * size)
     both_nan = math.isnan(actual) and math.isnan(expected)
-    if is_close or (equal_nan and both_nan):
+    if _is_close(actual, expected, within) or (equal_nan and both_nan):
         return None
     one, other = f"{expected:.6g}", f"{actual:.6g}"
     if one == other:
@@ -243,7 +244,7 @@ def _compare_numbers(
         hints = (_(NAN_IS_NOT_NAN),)
     if math.isfinite(actual) and math.isfinite(expected):
         hints = rounded_hints(torch.tensor(actual).double(), torch.tensor(expected).double())
-        if not (hints := tuple(hints)) and abs(expected) > max(1e-3, 20 * atol):
+        if not (hints := tuple(hints)) and abs(expected) > max(1e-3, 20 * within[0]):
             hints = single_ratio_hints(actual, expected)
     return _contrast(one, other), tuple(hints)
 

@@ -97,6 +97,7 @@ def test_no_number_is_near_an_infinity(right, value):
     """A relative tolerance of it would be infinite."""
     assert compare(value, right) is not None
     assert compare(torch.tensor([1.0, value]), torch.tensor([1.0, right])) is not None
+    assert compare(complex(value, 1), complex(right, 1)) is not None
 
 
 def test_infinities_of_one_sign_are_equal():
