@@ -310,10 +310,8 @@ def grade(
                 what = ["Not published: a score is undecided."] if undecided else published_now(out)
                 filled = [*filled, *((line, "") for line in what)]
             lines = [*filled, *more, *problems, *class_lines(result, intake.notes, out)]
-            is_short = (
-                anonymous is None
-            )  # else there may be names in the lines, and no file has any
-            room = MOST_LINES - OTHER_LINES - len(open_lines) if is_short else len(lines)
+            # All of them where names are hidden: the file of what has no room would have some.
+            room = len(lines) if anonymous else MOST_LINES - OTHER_LINES - len(open_lines)
             print_lines(screen, lines, room, out)
     except KeyboardInterrupt:
         line = f"Interrupted. Who is graded is in {out}; the same command goes on from there."

@@ -28,8 +28,15 @@ def requirements_of(course: Course, known: Iterable[str], hidden: bool = False) 
     names = {name.partition(".")[0] for name in course.limits.packages}
     names |= {name for file in _files(course, hidden) for name in _imported(file)}
     there = {_plain(line) for line in known}
-    found = {_distribution(name) for name in names - own}
-    return sorted(_required(name) for name in found if _plain(name) not in there)
+    installed = packages_distributions()
+    # By the module's name where it is not installed.
+    found = {min(installed.get(name, [name])) for name in names - own}
+    versioned = {name for names in installed.values() for name in names}
+    return sorted(
+        _required(name) if name in versioned else name
+        for name in found
+        if _plain(name) not in there
+    )
 
 
 def _files(course: Course, hidden: bool) -> Iterator[Path]:
@@ -56,14 +63,7 @@ def _imported(file: Path) -> Iterator[str]:
                 yield module.partition(".")[0]
 
 
-def _distribution(name: str) -> str:
-    """The distribution that a module comes from; the module's name where it is not installed."""
-    return min(packages_distributions().get(name, [name]))
-
-
 def _required(name: str) -> str:
-    if name not in {one for ones in packages_distributions().values() for one in ones}:
-        return name
     return f"{name}>={'.'.join(version(name).split('.')[:2])}"
 
 

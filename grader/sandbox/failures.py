@@ -33,9 +33,8 @@ IMPORTS = {
     "Tensor": "from torch import Tensor",
     **{
         name: f"from typing import {name}"
-        for name in ("Optional", "List", "Tuple", "Dict", "Union")
+        for name in ("Optional", "List", "Tuple", "Dict", "Union", "Any", "Callable", "Literal")
     },
-    **{name: f"from typing import {name}" for name in ("Any", "Callable", "Literal")},
 }
 """What is written at the top of a file for a name that many files have."""
 
