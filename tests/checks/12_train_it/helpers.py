@@ -70,6 +70,12 @@ def batch(draw, batch_size, num_tokens, num_unknown=0):
     return inputs, targets
 
 
+def judge_scores(judge, mine, right):
+    """Judge where training steps have led the scores."""
+    axes = (N_("last letter"), N_("next letter"))
+    judge(mine, right, what=N_("the scores after training"), axes=axes)
+
+
 def judge_losses(judge, mine, right):
     """Judge the losses of several steps; a tensor of one number counts as that number."""
     found = [loss.item() if isinstance(loss, torch.Tensor) else loss for loss in mine]

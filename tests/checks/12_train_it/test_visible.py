@@ -18,6 +18,7 @@ from .helpers import (
     batch,
     block,
     judge_losses,
+    judge_scores,
     layer_is_right,
     parameters,
     right_layer,
@@ -27,8 +28,6 @@ from .helpers import (
 OF_TEXTS = (N_("text"), N_("token"))
 OF_WEIGHTS = (N_("batch"), N_("head"), N_("query"), N_("key"))
 OF_A_MATRIX = (N_("row"), N_("column"))
-OF_LETTERS = (N_("last letter"), N_("next letter"))
-OF_SCORES_AFTER = N_("the scores after training")
 
 LONG = 30
 """More tokens than the model of the text reads."""
@@ -191,21 +190,13 @@ class TestTrainingStep(KeepsNames):
     def test_each_parameter_moves_against_its_gradient(self, student, reference, judge, draw):
         """After a step, each parameter should have moved against its gradient."""
         steps = draw.normal(26, 26), 9.0, [batch(draw, 3, 5)]
-        judge(
-            *(trained(handle, *steps)[1] for handle in (student, reference)),
-            what=OF_SCORES_AFTER,
-            axes=OF_LETTERS,
-        )
+        judge_scores(judge, *(trained(handle, *steps)[1] for handle in (student, reference)))
 
     @pytest.mark.weight(2)
     def test_gradients_of_earlier_steps_do_not_count(self, student, reference, judge, draw):
         """Three steps, each on other texts, should lead where each step's own gradients lead."""
         steps = draw.normal(26, 26), 6.0, [batch(draw, 2, 4) for _step in range(3)]
-        judge(
-            *(trained(handle, *steps)[1] for handle in (student, reference)),
-            what=OF_SCORES_AFTER,
-            axes=OF_LETTERS,
-        )
+        judge_scores(judge, *(trained(handle, *steps)[1] for handle in (student, reference)))
 
     def test_targets_that_are_not_asked_for_do_not_count(self, student, reference, judge, draw):
         """Targets of -100 should change neither the loss nor a parameter."""
@@ -214,7 +205,7 @@ class TestTrainingStep(KeepsNames):
             trained(handle, *steps) for handle in (student, reference)
         )
         judge_losses(judge, mine, right)
-        judge(after, expected, what=OF_SCORES_AFTER, axes=OF_LETTERS)
+        judge_scores(judge, after, expected)
 
     @pytest.mark.conduct
     def test_inputs_and_targets_are_left_as_they_are(self, attempt, draw):

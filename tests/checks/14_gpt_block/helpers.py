@@ -32,6 +32,8 @@ OF_SUMS = 1e-4
 """Sums of up to 50 products, of sums: ten times the usual noise."""
 OF_BENDS = 1e-2
 """What a block or a model of the exact GELU may differ by; the network is where that is judged."""
+OF_GRADIENTS = 5e-2
+"""The same of the gradients of a model: sums over all tokens, through its blocks."""
 
 
 def norm_parameters(draw, features=FEATURES):
@@ -77,7 +79,6 @@ def gpt_parameters(draw, sizes=GPT_SIZES, qkv_bias=False):
 
 HEADS = ("out_head", "lm_head", "head", "output_layer", "fc_out", "unembed")
 """What a head with a matrix of its own is called."""
-KINDS = ("weight", "bias")
 FUSED = ("c_attn", "qkv", "W_qkv", "to_qkv")
 """What a layer is called that makes queries, keys and values at once, in this order."""
 
@@ -236,14 +237,6 @@ def taken_by_name(made, names):
 def is_of_its_own(name):
     """Whether a parameter is neither of the attention nor of a head with a matrix of its own."""
     return ".attn." not in f".{name}" and name.partition(".")[0] not in HEADS
-
-
-def not_taken(made):
-    """Which values an instance did not take; a layer may make queries, keys and values at once."""
-    taken = [name for name, what in made.loaded.report.items() if what == "loaded"]
-    starts = [n.rpartition(f"{f}.")[0] for n in taken for f in FUSED if f"{f}.weight" in n]
-    ways = {f"{start}{layer}.{kind}" for start in starts for layer in LAYERS for kind in KINDS}
-    return {name: what for name, what in made.problems.items() if name not in ways}
 
 
 class BesideTargets(Called):

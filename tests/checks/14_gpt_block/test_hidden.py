@@ -6,6 +6,7 @@ from ..helpers import OF_CONTEXT_VECTORS
 from .helpers import (
     FEATURES,
     OF_BENDS,
+    OF_GRADIENTS,
     OF_SCORES,
     OF_SUMS,
     block_parameters,
@@ -105,8 +106,7 @@ class TestGPT:
             attempt, draw, (9, 6, 8, 4, 1), cotangent=draw.normal(3, 6, 9)
         )
         names = learned_beside_a_head(model, ("wte.weight", "wpe.weight", "ln_f.weight"))
-        # Sums over all tokens.
-        called.parameter_gradients_agree(*names, atol=5e-2)
+        called.parameter_gradients_agree(*names, atol=OF_GRADIENTS)
 
     def judge_scores(self, attempt, draw, sizes, **how):
         """Judge the scores of a model of these sizes; both come back."""
