@@ -18,7 +18,7 @@
 # Check your work with `grader check 17`, or in the notebook with the cell below each exercise;
 # `python a_model_that_writes.py` trains and writes.
 #
-# **About 75 minutes, difficulty 2 of 3.** You need assignments 14, 15 and 16.
+# **About 75 minutes, difficulty 2 of 3.** You need assignments 13 to 16.
 
 # %% [markdown]
 # ```text
@@ -38,11 +38,12 @@
 # ```
 
 # %%
-# Finds your own assignment 09 and 14 and 15 and 16 when this file is run by itself.
+# Finds your own assignment 09 and 13 and 14 and 15 and 16 when this file is run by itself.
 if __name__ == "__main__":
     from grader.notebook import use_own
 
     use_own("09_multi_head_attention")
+    use_own("13_masks")
     use_own("14_gpt_block")
     use_own("15_cache")
     use_own("16_grouped_queries")
@@ -53,9 +54,10 @@ from functools import partial
 from typing import Any
 
 import torch
-from cache import Cache, append_to_cache, causal_mask_with_past
+from cache import Cache, append_to_cache
 from gpt_block import GPT
 from grouped_queries import GroupedQueryAttention, repeat_kv
+from masks import causal_mask
 from multi_head_attention import merge_heads, split_heads
 from torch import Tensor, nn
 

@@ -18,7 +18,7 @@
 # Check your work with `grader check 17`, or in the notebook with the cell below each exercise;
 # `python a_model_that_writes.py` trains and writes.
 #
-# **About 75 minutes, difficulty 2 of 3.** You need assignments 14, 15 and 16.
+# **About 75 minutes, difficulty 2 of 3.** You need assignments 13 to 16.
 
 # %% [markdown]
 # ![The probabilities of four tokens side by side on a line from 0 to 1. A low temperature gives the
@@ -30,9 +30,10 @@ from functools import partial
 from typing import Any
 
 import torch
-from cache import Cache, append_to_cache, causal_mask_with_past
+from cache import Cache, append_to_cache
 from gpt_block import GPT
 from grouped_queries import GroupedQueryAttention, repeat_kv
+from masks import causal_mask
 from multi_head_attention import merge_heads, split_heads
 from torch import Tensor, nn
 
@@ -270,7 +271,7 @@ def attend(layer: Any, x: Tensor, cache: Cache | None, num_heads: int) -> tuple[
     queries = split_heads(layer.W_query(x), num_heads)
     cache = append_to_cache(cache, *layer.keys_and_values(x))
     keys, values = (repeat_kv(kept, num_heads) for kept in cache)
-    mask = causal_mask_with_past(x.shape[1], keys.shape[2] - x.shape[1])
+    mask = causal_mask(x.shape[1], keys.shape[2])
     found = nn.functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
     return layer.out_proj(merge_heads(found)), cache
     ### END SOLUTION

@@ -185,4 +185,4 @@ class Grouped:
         gives("merge_heads", (heads,), heads.transpose(1, 2).flatten(2))
         gives("repeat_kv", (keys, 6), heads)
         gives("append_to_cache", (past, *new), both)
-        gives("causal_mask_with_past", (2, 3), mask)
+        gives("causal_mask", (2, 5), mask)

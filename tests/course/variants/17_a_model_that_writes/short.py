@@ -2,8 +2,9 @@
 import re
 
 import torch
-from cache import append_to_cache, causal_mask_with_past
+from cache import append_to_cache
 from grouped_queries import GroupedQueryAttention, repeat_kv
+from masks import causal_mask
 from multi_head_attention import merge_heads, split_heads
 from torch import nn
 
@@ -57,6 +58,6 @@ def write(model, prompt, numbers, temperature, top_k, stop=None):
 def attend(layer, x, cache, num_heads):
     cache = append_to_cache(cache, *layer.keys_and_values(x))
     q, (k, v) = split_heads(layer.W_query(x), num_heads), (repeat_kv(t, num_heads) for t in cache)
-    mask = causal_mask_with_past(q.shape[2], k.shape[2] - q.shape[2])
+    mask = causal_mask(q.shape[2], k.shape[2])
     weights = (q @ k.mT / k.shape[-1] ** 0.5).masked_fill(~mask, -1e9).softmax(-1)
     return layer.out_proj(merge_heads(weights @ v)), cache
