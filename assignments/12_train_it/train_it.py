@@ -112,9 +112,8 @@ def draw_texts(batch_size: int, generator: torch.Generator) -> Tensor:
 # %% [markdown]
 # ## Step 1: what comes next
 #
-# Nobody has to write down right answers for this: the text has them. After its first token comes
-# its second, after its second the third. The mask of assignment 05 sees to it that no token sees
-# its answer.
+# Nobody has to write down right answers for this: the text has them. Its first token is followed by
+# its second, its second by the third. Thanks to the mask of assignment 05, no token sees its answer.
 
 
 # %%
@@ -189,9 +188,9 @@ class AttentionBlock(nn.Module):
 # ## The model
 #
 # It is given; read it. A token becomes the sum of two vectors, one for the letter and one for its
-# place: attention compares vectors only, and those of letters do not say which one stands just
-# before. Two of your blocks follow, and at the end a score for each letter of the alphabet, its
-# logit.
+# place (its *position*): attention compares vectors only, and those of letters do not say which one
+# stands just before. Two of your blocks follow, and at the end a score for each letter of the alphabet, its
+# *logit*.
 
 
 # %%

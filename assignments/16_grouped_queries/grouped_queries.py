@@ -8,7 +8,7 @@
 #
 # What could be left out? A query is used once; only keys and values stay. So let several heads
 # share a **key-value head**: keys and values of the size of one head. With 8 of these for 32 heads,
-# four heads share each. All four ask their own questions, of the same keys, and the cache has 4.29
+# four heads share each. All four have their own queries and the same keys, and the cache has 4.29
 # GB. This is **grouped-query attention**. With one for all it is *multi-query attention*; with as
 # many as heads it is your layer of assignment 09.
 #

@@ -12,8 +12,8 @@
 # when the largest score is not always taken? Then the loop that writes, with a cache, until it is told to
 # stop; and grouped heads that read with a cache.
 #
-# What is random comes in as an argument: who wants the same text again hands over the same numbers.
-# Scores that a softmax makes probabilities of are often called *logits*, and so they are here.
+# What is random comes in as an argument: to get the same text again, pass the same numbers.
+# The scores that a softmax turns into probabilities are called *logits* here, as in most code.
 #
 # Check your work with `grader check 17`, or in the notebook with the cell below each exercise;
 # `python a_model_that_writes.py` trains and writes.
@@ -69,9 +69,9 @@ from torch import Tensor, nn
 # first loss is far above that of a guess. GPT-2 begins with 0.02: all scores are nearly 0, and all
 # tokens as likely.
 #
-# Each block adds something twice to the straight way (the *residual stream*): what `attn.out_proj` gives,
-# and what `mlp.c_proj` gives. After n blocks there are 2n of these summands. So that together they are
-# as large as one, each is divided by the root of 2n.
+# Each block adds something twice to the residual stream: what `attn.out_proj` gives, and what
+# `mlp.c_proj` gives. After n blocks that makes 2n terms. So that their sum is as large as one of them,
+# each is divided by the root of 2n.
 
 
 # %%
@@ -84,7 +84,7 @@ def initial_std(name: str, num_layers: int) -> float:
 
     Returns:
         0 for a bias; 0.02 for a weight; for the weights of `out_proj` and `c_proj`, which add to the
-        straight way, 0.02 divided by the root of `2 * num_layers`.
+        residual stream, 0.02 divided by the root of `2 * num_layers`.
 
     Example:
         >>> initial_std("h.0.mlp.c_fc.weight", 2), initial_std("h.0.mlp.c_proj.weight", 2)
@@ -235,9 +235,9 @@ def write(
 # %% [markdown]
 # ## Step 5: grouped heads with a cache
 #
-# Your grouped layer of assignment 16 reads whole texts. Here it reads new tokens alone, with the keys and
-# values of those before from a cache. In the cache is each key-value head once; heads share them only
-# where scores are computed.
+# Your grouped layer of assignment 16 reads whole texts. Here it reads new tokens alone; the keys and values
+# of those before come from a cache. The cache has each key-value head once, and they are repeated after
+# that.
 
 
 # %%

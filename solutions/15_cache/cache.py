@@ -15,8 +15,8 @@
 # again, two texts share one cache. So here the cache goes in as an argument and comes back as a
 # result: whoever calls your layer can look at it, keep two, or go on with somebody else's.
 #
-# You write the loop that writes texts, the pieces of the cache, the layer, and the loop again, with the
-# cache. What is written stays the same. Check your work with `grader check 15`, or in
+# You write the loop that writes texts, the step that makes a cache longer, the layer, and the loop with
+# the cache, which writes the same. Check your work with `grader check 15`, or in
 # the notebook with the cell below each exercise.
 #
 # **About 75 minutes, difficulty 3 of 3.** You need assignments 09 and 13.
@@ -36,8 +36,8 @@ Cache = tuple[Tensor, Tensor]
 # %% [markdown]
 # ## Step 1: write a text
 #
-# A model reads tokens, as numbers. After each of them it gives a score for every token that could come
-# next. Only the scores after the *last* token say something new. The token with the largest score is appended, and
+# A model reads tokens, as numbers. After each of them it gives a score (a *logit*) for every token that
+# could come next. Only the scores after the *last* token say something new. The token with the largest score is appended, and
 # the longer text is read again. Always to take the largest is called **greedy**.
 #
 # To begin with, here is a model without attention. It adds up what it knows of the tokens so far.
@@ -118,7 +118,7 @@ def generate(model: Callable[[Tensor], Tensor], tokens: Tensor, num_new: int) ->
 # ## Step 2: keep keys and values
 #
 # A new token's query asks the keys of all tokens before it, and mixes their values. So keys and values
-# are kept. The queries of earlier tokens are needed no more: they have asked.
+# are kept. The queries of earlier tokens are not needed again: their context vectors are computed.
 
 
 # %% exercise="append_to_cache"
@@ -281,8 +281,10 @@ class CachedAttention(nn.Module):
 # ## Step 4: write with the cache
 #
 # Here is a model of your layers. It needs a cache for each of them, and it takes and gives them as a list.
-# It also needs to know the *place* where its tokens begin: a new token after seven others is at place 7,
-# and nothing in the token itself says so.
+# It also needs to know the place (the *position*) where its tokens begin: a new token after seven others
+# is at place 7, and nothing in the token itself says so.
+#
+# Reading the whole prompt at once is called *prefill*; reading one new token after the other, *decode*.
 
 
 # %%

@@ -8,7 +8,7 @@
 #
 # What could be left out? A query is used once; only keys and values stay. So let several heads
 # share a **key-value head**: keys and values of the size of one head. With 8 of these for 32 heads,
-# four heads share each. All four ask their own questions, of the same keys, and the cache has 4.29
+# four heads share each. All four have their own queries and the same keys, and the cache has 4.29
 # GB. This is **grouped-query attention**. With one for all it is *multi-query attention*; with as
 # many as heads it is your layer of assignment 09.
 #
@@ -287,8 +287,8 @@ def mha_to_gqa(state: dict[str, Tensor], num_heads: int, num_kv_heads: int) -> d
 
 # %% [markdown] active="ipynb"
 # **Experiment.** Your own layer of assignment 09, with random weights, gets fewer and fewer
-# key-value heads. How far do its results move? Which number should stand in the first line, and
-# why?
+# key-value heads. How far do its results move? With as many key-value heads as heads, what
+# should be printed, and why?
 
 # %% active="ipynb"
 # from grader.notebook import experiment

@@ -30,7 +30,7 @@ def hot(student):
     N_("A model has four times as many blocks. What becomes of the deviation for `out_proj`?"),
     choices=[N_("a quarter"), N_("a half"), N_("it stays as large")],
     right=2,
-    why=N_("Four times as many summands are twice as large together, not four times."),
+    why=N_("Four times as many terms are twice as large together, not four times."),
 )
 def deeper(student):
     """The deviation for 2 and for 8 blocks."""
