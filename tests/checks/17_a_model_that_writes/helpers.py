@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from grader.testing import N_
+from grader.testing import N_, StudentOutcome
 
 from ..helpers import (
     LAYERS,
@@ -136,6 +136,17 @@ class Grouped:
         sentence = N_("It should return the context vectors and the cache: keys and values")
         attempt.judge.that(both, sentence, about=called.value)
         return *called.value, called
+
+    def goes_on(self, attempt, values, x, found):
+        """Whether what was found for whole texts is right, and their end behind a cache as well."""
+        right, kept = self.right(values, x)
+        past = tuple(tensor[:, :, :-2] for tensor in kept)
+        args = (self.layer(attempt, values, x.shape[1]).own, x[:, -2:], past, self.num_heads)
+        try:
+            end = attempt.student.call(attempt.name, *args).value
+        except StudentOutcome:
+            return False
+        return is_close(found, right) and is_pair(end) and is_close(end[0], right[:, -2:])
 
     def judge_pieces(self, attempt, draw, num_texts, *sizes):
         """Judge the context vectors of texts that come in pieces of these sizes, and the last cache."""
