@@ -238,7 +238,7 @@ def accuracy(model: LetterModel, texts: Tensor) -> float:
 # How does a model get better? `loss.backward()` computes for every parameter how the loss changes with
 # it, its gradient, and **adds** that to what stands in `.grad`. `optimizer.step()` then moves every
 # parameter a little against its gradient. `optimizer.zero_grad()` empties `.grad`. Each of the three is
-# needed once in a step, and only one order is right: work it out.
+# needed once in a step, and their order matters: work it out.
 #
 # Not every letter can be known. Those that cannot have the target −100, which `F.cross_entropy` leaves
 # out of its mean.

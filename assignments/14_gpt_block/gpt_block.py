@@ -182,8 +182,8 @@ def gelu(x: Tensor) -> Tensor:
 # %% [markdown]
 # ## Step 3: a network for every token
 #
-# Attention carries things from token to token. What a token makes of them, a small network (*MLP*) works
-# out, for each token by itself: it goes to four times as many features, through the GELU, and back.
+# Attention carries things from token to token. What a token makes of them is worked out by a small network
+# (*MLP*), for each token by itself: four times as many features, the GELU, and back.
 
 
 # %%
@@ -284,8 +284,8 @@ class TransformerBlock(nn.Module):
 # reads. `h` has the blocks. After the last one comes one more norm, `ln_f`, because what the blocks
 # added up is not normalised.
 #
-# What makes scores of the result is called the head of a model; it has nothing to do with the heads of
-# attention. It needs no matrix of its own: the score of a token is the dot product of the result with
+# The part that turns the result into scores is called the head of a model; it has nothing to do with the
+# heads of attention. It needs no matrix of its own: the score of a token is the dot product of the result with
 # the token's row in `wte`. Such a head is *tied* to `wte`. Scores are not probabilities: the softmax comes
 # later, in the loss or when a token is drawn.
 #

@@ -38,7 +38,7 @@ Cache = tuple[Tensor, Tensor]
 #
 # A model reads tokens, as numbers. After each of them it gives a score (a *logit*) for every token that
 # could come next. Only the scores after the *last* token say something new. The token with the largest score is appended, and
-# the longer text is read again. Always to take the largest is called **greedy**.
+# the longer text is read again. Always taking the largest is called **greedy**.
 #
 # To begin with, here is a model without attention. It adds up what it knows of the tokens so far.
 

@@ -115,7 +115,7 @@ def loss_of(model: Callable[[Tensor], tuple[Tensor, Any]], batch: Tensor) -> Ten
 # %% [markdown]
 # ## Step 3: which token comes next
 #
-# Always to take the largest logit makes dull texts that go round in circles. So the next token is drawn,
+# Always taking the largest logit makes dull texts that go round in circles. So the next token is drawn,
 # each with its probability. Two things are set for that:
 #
 # - All logits are divided by the **temperature**. Below 1 the likely tokens become more likely, above 1
@@ -162,8 +162,8 @@ def next_token(logits: Tensor, temperature: float, top_k: int, number: float) ->
 # ## Step 4: write
 #
 # The loop is that of assignment 15, for one text: the model reads the prompt, then each new token at its
-# place, with the caches. New are how a token is chosen, and when it ends: after as many tokens as there
-# are numbers, or right after the token `stop`. What would be read after the last token is not asked for.
+# place, with the caches. Two things are new: how a token is chosen, and when the text ends, after as many
+# tokens as there are numbers, or right after the token `stop`. The model does not read the last token.
 #
 # Here is a small model to try it with. It has no attention; its cache is the sum of what it has read.
 
