@@ -4,10 +4,9 @@
 # Assignment 07 attends to texts of one length, each to itself. Models do more: texts of several
 # lengths stand in one batch, and one text looks at another, as a translation looks at its source.
 #
-# A batch is one block of numbers, so shorter texts are filled up: that is **padding**. It must not
-# count. Pad "Your journey starts with" to six words, with two vectors of zeros, and let each word
+# A batch is one tensor, so shorter texts are filled up: that is **padding**. It must not count. Pad "Your journey starts with" to six words, with two vectors of zeros, and let each word
 # attend by plain dot products: "Your" spends 0.1741 of its weight on the padding and "with" 0.2028.
-# Their scores are 0, and the softmax makes a weight of any score.
+# Their scores are 0, and the softmax gives every score a weight above 0.
 #
 # So there are several reasons to hide a key, and one function should do it for all of them. Here a
 # mask has truth values: **`True` where a query may use a key**. (The second half of assignment 05 and
@@ -68,8 +67,8 @@ from torch import Tensor, nn
 # | padding: the same for all queries of a text | `(batch_size, 1, num_keys)` |
 # | causal: the same for all texts | `(num_queries, num_keys)` |
 #
-# The first mask hides padding. Without its 1, as `(batch_size, num_keys)`, texts would be taken for
-# queries, and with as many texts as queries there is no error.
+# The first mask hides padding. Without its 1, as `(batch_size, num_keys)`, it would be lined up as if
+# its texts were queries; where there are as many texts as queries, that raises no error.
 
 
 # %%

@@ -3,23 +3,22 @@
 #
 # Your attention layer is one part of a block of GPT-2. Here you write the other parts: a layer that
 # normalises, a small network for every token, the shortcuts around both, and around it all the
-# model. In comes each token as its number, out comes a score for each token of the vocabulary, which
-# is all the tokens there are.
+# model. In comes each token as its number, out comes a score (its *logit*) for each token of the
+# vocabulary, which is all the tokens there are.
 #
 # You need no new idea about attention: your `MultiHeadAttention` of assignment 09 does its work
 # inside, twelve times in a row, 12 heads each.
 #
-# Then you count. At the size of GPT-2's small model, yours learns 124,412,160 numbers, and
-# 124,439,808 where queries, keys and values have biases. With a matrix of its own for the scores it
-# would be 163,009,536: nearly a third more, for something the model has already.
+# Then you count. At the size of GPT-2's small model, yours learns 124,412,160 numbers (*parameters*), and
+# 124,439,808 where queries, keys and values have biases. With another matrix for the scores it would be
+# 163,009,536: nearly a third more, and not needed, because one matrix can do both.
 #
-# Last, you bring numbers into your model which were stored for another: GPT-2's files keep queries,
-# keys and values in one matrix, and the matrices of all layers on their side, transposed. One of the four
-# in a block is square: nothing complains when it stays as it is, and the model writes nonsense.
+# Last, you load numbers that were stored for another model. GPT-2's files have queries, keys and values
+# in one matrix, and the matrix of each layer transposed. A block has four of these matrices. One is
+# square: if you do not transpose it back, there is no error, and the model writes nonsense.
 #
-# The parts have the names that they have in GPT-2. Elsewhere they have others; here those cost a little.
-# Nothing is dropped in this assignment: all layers
-# compute as in eval mode. Check your work with `grader check 14`, or in the notebook with the cell
+# The parts are called as in GPT-2; other names cost a little. There is no dropout in this assignment.
+# Check your work with `grader check 14`, or in the notebook with the cell
 # below each exercise.
 #
 # **About 90 minutes, difficulty 3 of 3.** You need assignment 09.
@@ -76,7 +75,7 @@
 # │                the first sum, and what the network found                 │
 # └──────────────────────────────────────────────────────────────────────────┘
 #
-# The straight way has no norm: what came in goes on to the last block.
+# The residual stream has no norm: what came in goes on to the last block.
 # ```
 
 # %%
@@ -98,7 +97,8 @@ from torch import Tensor, nn
 # large make scores four times as large, and with large scores the softmax takes hardly more than one
 # token. So before a part reads a token, its features are moved and scaled: their mean becomes 0 and
 # their variance 1. Each token is treated by itself; other tokens and other texts do not count. Then
-# each feature has a factor and a summand of its own, which are learnt:
+# each feature is multiplied by a number of its own (`weight`, elsewhere *scale*), and one is added
+# (`bias`, elsewhere *shift*). Both are learnt:
 #
 # $$y_i = w_i \, \frac{x_i - \text{mean}}{\sqrt{\text{variance} + \text{eps}}} + b_i$$
 #
@@ -115,8 +115,8 @@ class LayerNorm(nn.Module):
         eps: is added to the variance, below the root.
 
     Attributes:
-        weight: `nn.Parameter`, the factor of each feature; at first ones.
-        bias: `nn.Parameter`, the summand of each feature; at first zeros.
+        weight: `nn.Parameter`, what each feature is multiplied by; at first ones.
+        bias: `nn.Parameter`, what is added to each feature; at first zeros.
 
     Example:
         >>> LayerNorm(4)(torch.tensor([[[1.0, 2.0, 3.0, 6.0]]])).detach()
@@ -145,18 +145,18 @@ class LayerNorm(nn.Module):
 
 
 # %% [markdown]
-# ## Step 2: a bend
+# ## Step 2: an activation function
 #
 # The network of step 3 has two linear layers. One right after the other, they can do no more than a
 # single one: two matrices in a row are one matrix, their product. So a function stands between them
-# that is not straight. GPT-2 has the GELU: large numbers pass, very negative ones become 0, and the
+# that is not linear, an *activation function*. GPT-2 has the GELU: large numbers pass, very negative ones become 0, and the
 # way between is smooth. Its exact form needs the error function; GPT-2 computes it with `tanh`:
 #
 # $$\text{gelu}(x) = \frac{x}{2} \left(1 + \tanh\left(\sqrt{\frac{2}{\pi}} \,
 # (x + 0.044715 \, x^3)\right)\right)$$
 #
 # Both forms differ by less than 0.0005. Write the one with `tanh`: GPT-2's weights were trained with
-# it, and in step 6 you bring in weights of that kind.
+# it, and in step 6 you load weights of that kind.
 
 
 # %%
@@ -182,8 +182,8 @@ def gelu(x: Tensor) -> Tensor:
 # %% [markdown]
 # ## Step 3: a network for every token
 #
-# Attention carries things from token to token. What a token makes of them, a small network works out,
-# for each token by itself: four times as many features, as in GPT-2, the bend, and back.
+# Attention carries things from token to token. What a token makes of them is worked out by a small network
+# (*MLP*), for each token by itself: four times as many features, the GELU, and back.
 
 
 # %%
@@ -227,8 +227,8 @@ class FeedForward(nn.Module):
 #
 # Two parts, and a shortcut around each, a residual connection as in assignment 12: what a part finds
 # is added to what came in. The second part goes on with the sum that the first one made. Each part
-# reads its tokens normalised. The straight way, from shortcut to shortcut, is not normalised, so that
-# on it gradients get from the last block to the first with nothing in between.
+# reads its tokens normalised. What runs from shortcut to shortcut (the *residual stream*) is not
+# normalised, so that gradients get from the last block to the first with nothing in between.
 
 
 # %%
@@ -284,12 +284,12 @@ class TransformerBlock(nn.Module):
 # reads. `h` has the blocks. After the last one comes one more norm, `ln_f`, because what the blocks
 # added up is not normalised.
 #
-# What makes scores of the result is called the head of a model; it has nothing to do with the heads of
-# attention. It needs no matrix of its own: the score of a token is the dot product of the result with
-# the token's row in `wte`. Such a head is *tied* to `wte`. Scores are no probabilities: a softmax comes
+# The part that turns the result into scores is called the head of a model; it has nothing to do with the
+# heads of attention. It needs no matrix of its own: the score of a token is the dot product of the result with
+# the token's row in `wte`. Such a head is *tied* to `wte`. Scores are not probabilities: the softmax comes
 # later, in the loss or when a token is drawn.
 #
-# Count what the model learns with 50,257 tokens, 1024 places, 768 features and 12 blocks:
+# Count the parameters with 50,257 tokens, 1024 places, 768 features and 12 blocks:
 #
 # | part | numbers |
 # |---|---|
@@ -380,11 +380,11 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Step 6: numbers from elsewhere
 #
-# A file of GPT-2 has a tensor for each name, as the `state_dict` of your model has: a state, in short.
+# A file of GPT-2 has a tensor for each name, as the `state_dict` of your model has (below: a *state*).
 # To see yours, print the names and shapes of a small model. Most are those of GPT-2. Two things are not,
 # and here is the first.
 #
-# Matrices of layers lie on their side, transposed: `(inputs, outputs)`, while `nn.Linear` keeps
+# Matrices of layers are stored transposed: `(inputs, outputs)`, while `nn.Linear` keeps
 # `(outputs, inputs)`. This holds for the weights of `c_attn`, `c_fc` and both `c_proj`; the one in
 # `attn` is square. `wte` and `wpe` are no layers and stay as they are, and so do norms and all biases.
 

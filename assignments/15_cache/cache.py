@@ -15,11 +15,11 @@
 # again, two texts share one cache. So here the cache goes in as an argument and comes back as a
 # result: whoever calls your layer can look at it, keep two, or go on with somebody else's.
 #
-# You write the loop that writes texts, the pieces of the cache, the layer, and the loop again, with the
-# cache. What is written stays the same. Check your work with `grader check 15`, or in
+# You write the loop that writes texts, the step that makes a cache longer, the layer, and the loop with
+# the cache, which writes the same. Check your work with `grader check 15`, or in
 # the notebook with the cell below each exercise.
 #
-# **About 75 minutes, difficulty 3 of 3.** You need assignment 09.
+# **About 75 minutes, difficulty 3 of 3.** You need assignments 09 and 13.
 
 # %% [markdown]
 # ```text
@@ -41,11 +41,12 @@
 # ```
 
 # %%
-# Finds your own assignment 09 when this file is run by itself.
+# Finds your own assignment 09 and 13 when this file is run by itself.
 if __name__ == "__main__":
     from grader.notebook import use_own
 
     use_own("09_multi_head_attention")
+    use_own("13_masks")
 
 # %%
 from collections.abc import Callable, Sequence
@@ -58,9 +59,9 @@ Cache = tuple[Tensor, Tensor]
 # %% [markdown]
 # ## Step 1: write a text
 #
-# A model reads tokens, as numbers. After each of them it gives a score for every token that could come
-# next. Only the scores after the *last* token say something new. The token with the largest score is appended, and
-# the longer text is read again. Always to take the largest is called **greedy**.
+# A model reads tokens, as numbers. After each of them it gives a score (a *logit*) for every token that
+# could come next. Only the scores after the *last* token say something new. The token with the largest score is appended, and
+# the longer text is read again. Always taking the largest is called **greedy**.
 #
 # To begin with, here is a model without attention. It adds up what it knows of the tokens so far.
 
@@ -118,7 +119,7 @@ def generate(model: Callable[[Tensor], Tensor], tokens: Tensor, num_new: int) ->
 # ## Step 2: keep keys and values
 #
 # A new token's query asks the keys of all tokens before it, and mixes their values. So keys and values
-# are kept. The queries of earlier tokens are needed no more: they have asked.
+# are kept. The queries of earlier tokens are not needed again: their context vectors are computed.
 
 
 # %%
@@ -152,50 +153,21 @@ def append_to_cache(cache: Cache | None, keys: Tensor, values: Tensor) -> Cache:
 
 
 # %% [markdown]
-# ## Step 3: the mask of what is new
-#
-# A new token may use itself and what came before. Where several new tokens come at once, as those of the
-# text do that is given at the start (the *prompt*), the first of them must not see the second. The mask
-# has a row for each new token, and a column for each token of the whole text. So it is no longer square:
-# the slanted edge between `True` and `False` ends in the last row and the *last* column.
-#
-# It has truth values, `True` where a token may be used, as torch's
-# `scaled_dot_product_attention` takes them. (In the second half of assignment 05 the mask says the
-# opposite: what to hide.) Did you write `causal_mask` of assignment 13? It is the same mask; there its
-# sizes are the queries, which are the new tokens here, and all the keys.
-
-
-# %%
-def causal_mask_with_past(num_new: int, num_past: int) -> Tensor:
-    """Which tokens each new token may use: all that came before, and itself.
-
-    Args:
-        num_new: the number of new tokens.
-        num_past: the number of tokens in the cache, or 0.
-
-    Returns:
-        Truth values of shape `(num_new, num_past + num_new)`: `True` where a token may be used.
-
-    Example:
-        >>> causal_mask_with_past(2, 3)
-        tensor([[ True,  True,  True,  True, False],
-                [ True,  True,  True,  True,  True]])
-    """
-    # TODO: True in all columns of the past, and for each new token as far as itself.
-    raise NotImplementedError("15_cache/causal_mask_with_past: not attempted yet")
-
-
-# %% [markdown]
-# ## Step 4: the layer
+# ## Step 3: the layer
 #
 # It is your layer of assignment 09, with the same parameters: what that one has learnt can be loaded here.
 # What is new: it gets a cache, computes queries, keys and values of the *new* tokens alone, and gives
 # back the longer cache beside the context vectors.
 #
+# A new token may use itself and what came before. Where several new tokens come at once, as those of the
+# text do that is given at the start (the *prompt*), the first of them must not see the second. That is
+# your `causal_mask` of assignment 13: its queries are those of the new tokens, its keys those of all.
+#
 # Where the tokens in the cache and the new ones are more than `context_length`, the layer raises a
 # `ValueError`. To drop the oldest ones instead would change what comes out, and nobody would notice.
 
 # %%
+from masks import causal_mask
 from multi_head_attention import merge_heads, split_heads
 
 
@@ -261,11 +233,13 @@ class CachedAttention(nn.Module):
 
 
 # %% [markdown]
-# ## Step 5: write with the cache
+# ## Step 4: write with the cache
 #
 # Here is a model of your layers. It needs a cache for each of them, and it takes and gives them as a list.
-# It also needs to know the *place* where its tokens begin: a new token after seven others is at place 7,
-# and nothing in the token itself says so.
+# It also needs to know the place (the *position*) where its tokens begin: a new token after seven others
+# is at place 7, and nothing in the token itself says so.
+#
+# Reading the whole prompt at once is called *prefill*; reading one new token after the other, *decode*.
 
 
 # %%

@@ -28,7 +28,8 @@ class OtherNames:
     Args:
         exercises: by an exercise's name, what else it is called.
         arguments: by the name of a constructor's argument, what else it is called; by "settings",
-            what an argument is called that holds all the others.
+            what an argument is called that holds all the others; by "absent", what these are asked
+            for and do not have.
         unasked: arguments that no solution takes, each with the value that changes nothing.
     """
 

@@ -39,7 +39,7 @@ FORMULAS: dict[str, Callable[[tuple[Any, ...], int], int]] = {
     **dict.fromkeys(
         (
             *("addr", "mul", "div", "square", "pow", "reciprocal", "addcmul", "addcdiv", "lerp"),
-            *("_softmax", "_safe_softmax", "native_dropout", "mean"),
+            *("_softmax", "_safe_softmax", "native_dropout", "mean", "floor_divide"),
         ),
         lambda args, made: made,
     ),

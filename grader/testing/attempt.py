@@ -13,7 +13,7 @@ solution's, with the same parameters; it is called and judged in the same way.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -252,7 +252,7 @@ class Attempt:
         given: Mapping[str, Any] | None = None,
         spare: Mapping[str, torch.Tensor] | None = None,
         on_made: Callable[[Mapping[str, str]], None] | None = None,
-        by_place: bool = False,
+        by_place: Collection[str] = (),
         **how: Any,
     ) -> "Instance":
         """An instance of the student's class, and one of the solution's when it is needed.
@@ -265,7 +265,7 @@ class Attempt:
             given: the values of parameters, by name; printed tensors as well.
             spare: values for parameters that need not be there, such as zeros for a bias.
             on_made: judges the `problems` of the instance as soon as it is made.
-            by_place: let layers of other names take the values, by shape and order.
+            by_place: of these names, layers of other names may take the values, by shape and order.
             **how: what `student.call` takes besides.
         """
         values = {name: _plain(value) for name, value in (given or {}).items()}
@@ -282,14 +282,14 @@ class Instance(Attempt):
         given: the values of its parameters.
         spare: values for parameters that need not be there.
         on_made: judges which values it did not take.
-        by_place: whether layers of other names take values by shape and order.
+        by_place: whose values layers of other names may take, by shape and order.
     """
 
     by: tuple[tuple[Any, ...], Mapping[str, Any]]
     given: Mapping[str, torch.Tensor]
     spare: Mapping[str, torch.Tensor]
     on_made: Callable[[Mapping[str, str]], None] | None
-    by_place: bool = False
+    by_place: Collection[str] = ()
     made: Answer | None = field(default=None, init=False)
     outcome: StudentOutcome | None = field(default=None, init=False)
     taken: Loaded = field(default=Loaded({}, ()), init=False)
@@ -336,8 +336,7 @@ class Instance(Attempt):
         self.made = self.student.call(self.name, *args, **how)
         if self.given:
             values = {**self.spare, **self.given}
-            by_place = self.given if self.by_place else ()
-            self.taken = self.student.load(self.made.value, values, by_place)
+            self.taken = self.student.load(self.made.value, values, self.by_place)
         return self.made
 
     @property

@@ -137,6 +137,7 @@ def arranged(
     if settings:
         known = dict(names.unasked) | defaults | values
         held = {one: v for name, v in known.items() for one in names.of(name) if one in text}
+        held |= {one: None for one in names.of("absent") if one in text}
         unasked[settings] = Settings(held)
         values = {name: value for name, value in values.items() if name in places}
     else:

@@ -401,12 +401,17 @@ class StudentHandle:
         self.held[:] = loaded.not_given
         missing = [name for name, what in loaded.problems.items() if what == "missing"]
         others = self.roles.stand_ins(missing, loaded.not_given)
-        wanted = {one: values[one].shape for one in by_place if one in {*missing} - others.keys()}
+        wanted = [one for one in by_place if one in {*missing} - others.keys()]
         if wanted and loaded.not_given:
             own = self.state(instance, values=False).parameters
-            taken = {loaded.names.get(one) for one in by_place} | {*others.values()}
-            left = [one for one in own if one not in taken]
-            others |= alike_in_place(wanted, {one: own[one].shape for one in left})
+            for _round in range(2):  # what lies in a larger layer asks for no other
+                given = {*others} | {one for one, what in loaded.report.items() if what == "loaded"}
+                held = [values[one] for one in given]
+                wanted = [one for one in wanted if one not in given]
+                wanted = [n for n in wanted if not (values[n].any() and _is_in(values[n], held))]
+                taken = {loaded.names.get(one) for one in by_place} | {*others.values()}
+                shapes = {one: own[one].shape for one in own if one not in taken}
+                others |= alike_in_place({one: values[one].shape for one in wanted}, shapes)
             self.held[:] = loaded.not_given
         if others:
             again = self._load(number, {others[name]: values[name] for name in others})

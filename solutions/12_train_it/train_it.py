@@ -55,9 +55,8 @@ def draw_texts(batch_size: int, generator: torch.Generator) -> Tensor:
 # %% [markdown]
 # ## Step 1: what comes next
 #
-# Nobody has to write down right answers for this: the text has them. After its first token comes
-# its second, after its second the third. The mask of assignment 05 sees to it that no token sees
-# its answer.
+# Nobody has to write down right answers for this: the text has them. Its first token is followed by
+# its second, its second by the third. Thanks to the mask of assignment 05, no token sees its answer.
 
 
 # %% exercise="inputs_and_targets"
@@ -138,9 +137,9 @@ class AttentionBlock(nn.Module):
 # ## The model
 #
 # It is given; read it. A token becomes the sum of two vectors, one for the letter and one for its
-# place: attention compares vectors only, and those of letters do not say which one stands just
-# before. Two of your blocks follow, and at the end a score for each letter of the alphabet, its
-# logit.
+# place (its *position*): attention compares vectors only, and those of letters do not say which one
+# stands just before. Two of your blocks follow, and at the end a score for each letter of the alphabet, its
+# *logit*.
 
 
 # %%
@@ -188,7 +187,7 @@ def accuracy(model: LetterModel, texts: Tensor) -> float:
 # How does a model get better? `loss.backward()` computes for every parameter how the loss changes with
 # it, its gradient, and **adds** that to what stands in `.grad`. `optimizer.step()` then moves every
 # parameter a little against its gradient. `optimizer.zero_grad()` empties `.grad`. Each of the three is
-# needed once in a step, and only one order is right: work it out.
+# needed once in a step, and their order matters: work it out.
 #
 # Not every letter can be known. Those that cannot have the target −100, which `F.cross_entropy` leaves
 # out of its mean.

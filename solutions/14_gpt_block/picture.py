@@ -52,5 +52,5 @@ def picture() -> Drawing:
                 )
             ],
         ],
-        "The straight way has no norm: what came in goes on to the last block.",
+        "The residual stream has no norm: what came in goes on to the last block.",
     )

@@ -8,7 +8,7 @@
 #
 # What could be left out? A query is used once; only keys and values stay. So let several heads
 # share a **key-value head**: keys and values of the size of one head. With 8 of these for 32 heads,
-# four heads share each. All four ask their own questions, of the same keys, and the cache has 4.29
+# four heads share each. All four have their own queries and the same keys, and the cache has 4.29
 # GB. This is **grouped-query attention**. With one for all it is *multi-query attention*; with as
 # many as heads it is your layer of assignment 09.
 #
@@ -236,16 +236,25 @@ class GroupedQueryAttention(nn.Module):
 # %% [markdown]
 # ## Step 3: from a trained layer
 #
-# Must a model be trained anew to have groups? No: of a trained layer, the weights for the keys of a
-# group's heads are replaced by their mean, and those for the values likewise. Something of each
-# head is left in a mean. That is a start, and not the same layer, because the heads of a group had
-# learnt to look for different things; so the model is trained on for a while. In the paper of 2023
+# Must a model be trained anew to have groups? No: in a trained layer, the weights for the keys of a
+# group's heads are replaced by their mean, and those for the values likewise. A mean keeps something of
+# each head. That is a start, not the same layer, because the heads of a group had learnt to look for
+# different things; so the model is trained further for a while. In the paper of 2023
 # that proposes this (see the guide), a twentieth of the first training brought the results close to
 # those without groups.
 #
 # The rows of `W_key.weight` are the features of the keys. The first `head_dim` rows make head 0,
-# the next ones head 1, just as `split_heads` cuts them. The bias, if there is one, goes the same
-# way.
+# the next ones head 1, just as `split_heads` cuts them. With four heads of two features in two groups:
+#
+# | rows | head | group |
+# |---|---|---|
+# | 0, 1 | 0 | 0 |
+# | 2, 3 | 1 | 0 |
+# | 4, 5 | 2 | 1 |
+# | 6, 7 | 3 | 1 |
+#
+# The mean of group 0 has two rows: the mean of rows 0 and 2, and that of rows 1 and 3. The bias, if there
+# is one, goes the same way.
 
 
 # %% exercise="mha_to_gqa"
@@ -287,8 +296,8 @@ def mha_to_gqa(state: dict[str, Tensor], num_heads: int, num_kv_heads: int) -> d
 
 # %% [markdown] active="ipynb"
 # **Experiment.** Your own layer of assignment 09, with random weights, gets fewer and fewer
-# key-value heads. How far do its results move? Which number should stand in the first line, and
-# why?
+# key-value heads. How far do its results move? With as many key-value heads as heads, what
+# should be printed, and why?
 
 # %% active="ipynb"
 # from grader.notebook import experiment

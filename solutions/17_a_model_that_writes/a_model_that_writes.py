@@ -8,17 +8,17 @@
 #
 # and after half a minute, without a graphics card, words, most of which exist, in the tone of the book.
 #
-# Four small pieces are missing. How large are its numbers at first? How wrong is it? Which token comes
-# next, when the largest score is not always taken? And the loop that writes, with a cache, until it
-# is told to stop.
+# Five pieces are missing. How large are its numbers at first? How wrong is it? Which token comes next,
+# when the largest score is not always taken? Then the loop that writes, with a cache, until it is told to
+# stop; and grouped heads that read with a cache.
 #
-# What is random comes in as an argument: who wants the same text again hands over the same numbers.
-# Scores that a softmax makes probabilities of are often called *logits*, and so they are here.
+# What is random comes in as an argument: to get the same text again, pass the same numbers.
+# The scores that a softmax turns into probabilities are called *logits* here, as in most code.
 #
 # Check your work with `grader check 17`, or in the notebook with the cell below each exercise;
 # `python a_model_that_writes.py` trains and writes.
 #
-# **About 60 minutes, difficulty 2 of 3.** You need assignments 14, 15 and 16.
+# **About 75 minutes, difficulty 2 of 3.** You need assignments 13 to 16.
 
 # %% [markdown]
 # ![The probabilities of four tokens side by side on a line from 0 to 1. A low temperature gives the
@@ -30,9 +30,10 @@ from functools import partial
 from typing import Any
 
 import torch
-from cache import Cache, append_to_cache, causal_mask_with_past
+from cache import Cache, append_to_cache
 from gpt_block import GPT
 from grouped_queries import GroupedQueryAttention, repeat_kv
+from masks import causal_mask
 from multi_head_attention import merge_heads, split_heads
 from torch import Tensor, nn
 
@@ -44,9 +45,9 @@ from torch import Tensor, nn
 # first loss is far above that of a guess. GPT-2 begins with 0.02: all scores are nearly 0, and all
 # tokens as likely.
 #
-# Each block adds something twice to the straight way (the *residual stream*): what `attn.out_proj` gives,
-# and what `mlp.c_proj` gives. After n blocks there are 2n of these summands. So that together they are
-# as large as one, each is divided by the root of 2n.
+# Each block adds something twice to the residual stream: what `attn.out_proj` gives, and what
+# `mlp.c_proj` gives. After n blocks that makes 2n terms. So that their sum is as large as one of them,
+# each is divided by the root of 2n.
 
 
 # %% exercise="initial_std"
@@ -59,7 +60,7 @@ def initial_std(name: str, num_layers: int) -> float:
 
     Returns:
         0 for a bias; 0.02 for a weight; for the weights of `out_proj` and `c_proj`, which add to the
-        straight way, 0.02 divided by the root of `2 * num_layers`.
+        residual stream, 0.02 divided by the root of `2 * num_layers`.
 
     Example:
         >>> initial_std("h.0.mlp.c_fc.weight", 2), initial_std("h.0.mlp.c_proj.weight", 2)
@@ -114,7 +115,7 @@ def loss_of(model: Callable[[Tensor], tuple[Tensor, Any]], batch: Tensor) -> Ten
 # %% [markdown]
 # ## Step 3: which token comes next
 #
-# Always to take the largest logit makes dull texts that go round in circles. So the next token is drawn,
+# Always taking the largest logit makes dull texts that go round in circles. So the next token is drawn,
 # each with its probability. Two things are set for that:
 #
 # - All logits are divided by the **temperature**. Below 1 the likely tokens become more likely, above 1
@@ -161,8 +162,8 @@ def next_token(logits: Tensor, temperature: float, top_k: int, number: float) ->
 # ## Step 4: write
 #
 # The loop is that of assignment 15, for one text: the model reads the prompt, then each new token at its
-# place, with the caches. New are how a token is chosen, and when it ends: after as many tokens as there
-# are numbers, or right after the token `stop`. What would be read after the last token is not asked for.
+# place, with the caches. Two things are new: how a token is chosen, and when the text ends, after as many
+# tokens as there are numbers, or right after the token `stop`. The model does not read the last token.
 #
 # Here is a small model to try it with. It has no attention; its cache is the sum of what it has read.
 
@@ -232,34 +233,68 @@ def write(
 
 
 # %% [markdown]
+# ## Step 5: grouped heads with a cache
+#
+# Your grouped layer of assignment 16 reads whole texts. Here it reads new tokens alone; the keys and values
+# of those before come from a cache. The cache has each key-value head once, and they are repeated after
+# that.
+
+
+# %% exercise="attend"
+def attend(layer: Any, x: Tensor, cache: Cache | None, num_heads: int) -> tuple[Tensor, Cache]:
+    """The context vectors of new tokens by a grouped layer, and the cache to go on with.
+
+    They are those that the layer, without dropout, gives for the whole text. Gradients flow to all its
+    parameters. The new tokens and the cache that is given stay as they are.
+
+    Args:
+        layer: your `GroupedQueryAttention`.
+        x: the new tokens, shape `(batch_size, num_new, d_in)`.
+        cache: keys and values of the tokens before, or `None` at the beginning of a text.
+        num_heads: how many heads the layer has.
+
+    Returns:
+        The context vectors, shape `(batch_size, num_new, d_out)`, and all keys and all values, each of
+        shape `(batch_size, num_kv_heads, num_past + num_new, head_dim)`.
+
+    Example:
+        Six heads of two features; two key-value heads. Behind five tokens comes one:
+
+        >>> layer = GroupedQueryAttention(3, 12, 7, 0.0, num_heads=6, num_kv_heads=2)
+        >>> _vectors, cache = attend(layer, torch.rand(1, 5, 3), None, 6)
+        >>> vectors, (keys, values) = attend(layer, torch.rand(1, 1, 3), cache, 6)
+        >>> vectors.shape, keys.shape
+        (torch.Size([1, 1, 12]), torch.Size([1, 2, 6, 2]))
+    """
+    # TODO: queries of the new tokens; longer cache; repeat for the heads, mask, attention, out_proj.
+    ### BEGIN SOLUTION
+    queries = split_heads(layer.W_query(x), num_heads)
+    cache = append_to_cache(cache, *layer.keys_and_values(x))
+    keys, values = (repeat_kv(kept, num_heads) for kept in cache)
+    mask = causal_mask(x.shape[1], keys.shape[2])
+    found = nn.functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+    return layer.out_proj(merge_heads(found)), cache
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## The model
 #
-# It is your GPT with your grouped heads, and each of its parts is yours. In each block, the new tokens
-# attend to what is in the cache: that has the key-value heads, each once.
+# It is your GPT, and in each of its blocks is your grouped layer, which reads with a cache.
 
 # %%
 # What a model may read at once, the features of a token, the heads, those of keys and values, the blocks.
 CONTEXT_LENGTH, FEATURES, NUM_HEADS, NUM_KV_HEADS, NUM_LAYERS = 64, 64, 4, 2, 2
 
 
-def attend(layer: Any, x: Tensor, cache: Cache | None) -> tuple[Tensor, Cache]:
-    """The context vectors of new tokens by your grouped layer, and the longer cache."""
-    queries = split_heads(layer.W_query(x), NUM_HEADS)
-    cache = append_to_cache(cache, *layer.keys_and_values(x))
-    keys, values = (repeat_kv(kept, NUM_HEADS) for kept in cache)
-    mask = causal_mask_with_past(x.shape[1], keys.shape[2] - x.shape[1])
-    found = nn.functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
-    return layer.out_proj(merge_heads(found)), cache
-
-
 class WritingModel(nn.Module):
     """Your GPT, with grouped queries and a cache."""
 
-    def __init__(self, vocab_size: int) -> None:
+    def __init__(self, vocab_size: int, num_kv_heads: int = NUM_KV_HEADS) -> None:
         super().__init__()
         self.gpt: Any = GPT(vocab_size, CONTEXT_LENGTH, FEATURES, NUM_HEADS, NUM_LAYERS)
         for block in self.gpt.h:
-            sizes = (FEATURES, FEATURES, CONTEXT_LENGTH, 0.0, NUM_HEADS, NUM_KV_HEADS)
+            sizes = (FEATURES, FEATURES, CONTEXT_LENGTH, 0.0, NUM_HEADS, num_kv_heads)
             block.attn = GroupedQueryAttention(*sizes)
         for name, parameter in self.named_parameters():
             if ".ln_" not in name:
@@ -272,7 +307,7 @@ class WritingModel(nn.Module):
         x = self.gpt.wte(tokens) + self.gpt.wpe(torch.arange(place, place + tokens.shape[1]))
         kept = []
         for block, cache in zip(self.gpt.h, caches or [None] * NUM_LAYERS, strict=True):
-            found, cache = attend(block.attn, block.ln_1(x), cache)
+            found, cache = attend(block.attn, block.ln_1(x), cache, NUM_HEADS)
             x = x + found
             x = x + block.mlp(block.ln_2(x))
             kept.append(cache)
@@ -486,20 +521,26 @@ if __name__ == "__main__":
 #         print(f"{temperature}: {' '.join(text.split())}")
 
 # %% [markdown] active="ipynb"
-# **Experiment.** What does the cache save? Count, for a text of 60 tokens and one more, what is
-# multiplied with the caches and without, and the bytes that the caches take. With `NUM_KV_HEADS = 4`,
-# which of the three figures doubles?
+# **Experiment.** What do cache and groups save? Counted by torch, for one token behind a text of 60, with
+# 4, 2 and 1 key-value heads: what is multiplied with the cache and without, and the bytes of the cache.
+# (What `scaled_dot_product_attention` multiplies, torch leaves out.) Which figure goes down with the groups
+# in proportion, and is it that of your `kv_cache_bytes` of assignment 16?
 
 # %% active="ipynb"
+# from grouped_queries import kv_cache_bytes
 # from torch.utils.flop_counter import FlopCounterMode
 #
 # with experiment(), torch.autograd.no_grad():
-#     writer = globals().get("model") or WritingModel(len(CHARACTERS))
 #     tokens = to_tokens(TEXT[:61])[None]
-#     _logits, caches = writer(tokens[:, :60])
-#     for name, args in (("with", (tokens[:, 60:], 60, caches)), ("without", (tokens,))):
-#         with FlopCounterMode(display=False) as counter:
-#             writer(*args)
-#         print(f"{name} caches: {counter.get_total_flops() // 2:,} multiplications")
-#     kept = [tensor for cache in caches for tensor in cache]
-#     print(f"kept: {sum(tensor.numel() * tensor.element_size() for tensor in kept):,} bytes")
+#     for num_kv_heads in (4, 2, 1):
+#         writer = WritingModel(len(CHARACTERS), num_kv_heads)
+#         _logits, caches = writer(tokens[:, :60])
+#         flops = []
+#         for args in ((tokens[:, 60:], 60, caches), (tokens,)):
+#             with FlopCounterMode(display=False) as counter:
+#                 writer(*args)
+#             flops.append(counter.get_total_flops())
+#         kept = sum(tensor.nbytes for cache in caches for tensor in cache)
+#         by_sizes = kv_cache_bytes(NUM_LAYERS, NUM_HEADS, num_kv_heads, FEATURES, 60, 4)
+#         print(f"{num_kv_heads} key-value heads: {kept:,} bytes, by their sizes {by_sizes:,};")
+#         print(f"    {flops[0] // 2:,} multiplications with the cache, {flops[1] // 2:,} without")

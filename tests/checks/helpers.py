@@ -486,6 +486,10 @@ OF_09 = (
     N_("It needs your {name} of assignment 09, which does not run yet"),
     N_("It needs your {name} of assignment 09, which is not right yet"),
 )
+OF_13 = (
+    N_("It needs your {name} of assignment 13, which does not run yet"),
+    N_("It needs your {name} of assignment 13, which is not right yet"),
+)
 OF_HERE = (
     N_("It needs your {name}, which does not run yet"),
     N_("It needs your {name}, which is not right yet"),

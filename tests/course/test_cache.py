@@ -52,7 +52,7 @@ def test_the_mask_is_what_torchs_own_attention_takes(own: SimpleNamespace) -> No
     torch.manual_seed(1)
     queries, keys, values = torch.randn(3, 2, HEADS, LENGTH, 4)
     whole = functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)
-    mask = own.causal_mask_with_past(4, 3)
+    mask = own.causal_mask(4, LENGTH)
     last = functional.scaled_dot_product_attention(queries[:, :, 3:], keys, values, attn_mask=mask)
     torch.testing.assert_close(last, whole[:, :, 3:])
 
@@ -68,7 +68,7 @@ def test_the_same_is_written_with_the_cache_and_without(own: SimpleNamespace) ->
 SPLIT = ("num_tokens, num_heads, d_out // num_heads)\n", "num_tokens, -1, num_heads).mT\n")
 APPEND = ("torch.cat([past_keys, keys], dim=2)", "torch.cat([keys, past_keys], dim=2)")
 EXCHANGED = ("past_keys, past_values = cache", "past_values, past_keys = cache")
-NUMBERS = (", dtype=torch.bool).tril(", ").tril(")
+NUMBERS = (", dtype=torch.bool).tril(num_keys", ").tril(num_keys")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ NUMBERS = (", dtype=torch.bool).tril(", ").tril(")
         ("09_multi_head_attention", SPLIT, "`split_heads` of assignment 09"),
         ("15_cache", APPEND, "`append_to_cache`"),
         ("15_cache", EXCHANGED, "`append_to_cache`"),
-        ("15_cache", NUMBERS, "`causal_mask_with_past`"),
+        ("13_masks", NUMBERS, "`causal_mask` of assignment 13"),
     ],
     ids=["a wrong 09", "a wrong cache", "keys and values exchanged", "a mask of numbers"],
 )

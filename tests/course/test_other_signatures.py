@@ -338,3 +338,68 @@ def test_a_class_that_fits_another_exercise_alone_is_said_to(
         f"num_heads, qkv_bias; the one in all.py, line {line} takes embed_dim, head_dim, "
         "num_heads. Write one for 09, too: both may stand in one file."
     )
+
+
+OF_OTHER_NAMES = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Attention(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.num_heads = config.n_head
+        self.all_three = nn.Linear(config.n_embd, 3 * config.n_embd, bias=BIAS)
+        self.last = nn.Linear(config.n_embd, config.n_embd)
+
+    def forward(self, x):
+        q, k, v = (
+            t.unflatten(2, (self.num_heads, -1)).transpose(1, 2)
+            for t in self.all_three(x).chunk(3, dim=2)
+        )
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.last(mixed.transpose(1, 2).flatten(2))
+
+
+class Layer(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.look, self.norm1 = Attention(config), nn.LayerNorm(config.n_embd)
+        self.think = nn.Sequential(
+            nn.Linear(config.n_embd, 4 * config.n_embd),
+            nn.GELU(approximate="tanh"),
+            nn.Linear(4 * config.n_embd, config.n_embd),
+        )
+        self.norm2 = nn.LayerNorm(config.n_embd)
+
+    def forward(self, x):
+        x = x + self.look(self.norm1(x))
+        return x + self.think(self.norm2(x))
+
+
+class GPT(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        assert config.model_type is None
+        self.letters = nn.Embedding(config.vocab_size, config.n_embd)
+        self.positions = nn.Embedding(config.block_size, config.n_embd)
+        self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layer))
+        self.end = nn.LayerNorm(config.n_embd)
+
+    def forward(self, idx):
+        x = self.letters(idx) + self.positions(torch.arange(idx.shape[1]))
+        for layer in self.layers:
+            x = layer(x)
+        return self.end(x) @ self.letters.weight.T
+"""
+
+
+@pytest.mark.parametrize("bias", ["True", "False"])
+def test_a_model_of_other_names_loses_what_is_said_of_names(graded: Graded, bias: str) -> None:
+    """Queries, keys and values may come from one layer; biases count where they are asked for."""
+    found = graded({"gpt_block.py": OF_OTHER_NAMES.replace("BIAS", bias)}, "14_gpt_block/GPT")
+    lost = ["test_the_parameters_have_the_names_of_the_text"]
+    if bias == "False":
+        lost.append("test_biases_are_there_when_asked_for")
+    assert failed(found) == lost

@@ -66,11 +66,11 @@ def costs(
 def submission_with(
     course: Course, mistakes: LiveMistakes, assignment: Assignment, mistake: Misconception
 ) -> Submission:
-    """The solution of an assignment with one mistake, with what it imports and what imports it."""
+    """The solution of an assignment with one mistake, with what it imports, and what imports it with all of that."""
     solutions = mistakes.solutions
     wanted = {assignment.id, *assignment.imports}
-    importing = {a.id for a in course.assignments if assignment.id in a.imports}
-    wanted |= importing
+    importing = [a for a in course.assignments if assignment.id in a.imports]
+    wanted |= {id_ for a in importing for id_ in (a.id, *a.imports)}
     readings = {
         a.id: solutions.readings[a.id] if a.id in wanted else Reading() for a in course.assignments
     }

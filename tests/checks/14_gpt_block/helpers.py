@@ -1,5 +1,6 @@
 """What the checks of assignment 14 share: models with given parameters, and what waits for a part."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -81,6 +82,7 @@ HEADS = ("out_head", "lm_head", "head", "output_layer", "fc_out", "unembed")
 """What a head with a matrix of its own is called."""
 FUSED = ("c_attn", "qkv", "W_qkv", "to_qkv")
 """What a layer is called that makes queries, keys and values at once, in this order."""
+FUSED_BY_PLACE = re.compile(r"\bc_attn\.|\bto_qkv\.weight")
 
 
 def surplus(values):
@@ -115,7 +117,10 @@ def surplus_biases(values):
 
 def given(attempt, values, *sizes, **how):
     """An instance of these sizes with these parameters."""
-    return attempt.instance(*sizes, given=values, spare=surplus(values), by_place=True, **how)
+    spare = surplus(values)
+    # A layer that makes all three may have another name, with biases or without.
+    by_place = [*values, *(name for name in spare if FUSED_BY_PLACE.search(name))]
+    return attempt.instance(*sizes, given=values, spare=spare, by_place=by_place, **how)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from grader.testing import N_, StudentOutcome
 from ..helpers import (
     LAYERS,
     OF_09,
+    OF_13,
     OF_HERE,
     MultiHeadLayers,
     attention_of_torch,
@@ -167,7 +168,7 @@ def parts_of_the_layer(draw):
         Part("merge_heads", gives("merge_heads", (heads,), x), OF_09),
         Part("append_to_cache", gives("append_to_cache", (None, *new), new)),
         Part("append_to_cache", gives("append_to_cache", (past, *new), whole)),
-        Part("causal_mask_with_past", gives("causal_mask_with_past", (2, 3), mask)),
+        Part("causal_mask", gives("causal_mask", (2, 5), mask), OF_13),
     ]
 
 

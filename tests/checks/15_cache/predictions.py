@@ -6,22 +6,6 @@ from grader.testing import N_, prediction
 
 
 @prediction(
-    "causal_mask_with_past",
-    N_("Nine tokens are in the cache, and one is new. How many tokens does the mask hide from it?"),
-    choices=[N_("none"), N_("one"), N_("nine")],
-    right=1,
-    why=N_(
-        "All nine come before it, and it sees itself. So a step of one token needs no mask; only where "
-        "several tokens come at once is there anything to hide."
-    ),
-)
-def hidden_from_one(student):
-    """How many tokens are hidden from a single new one."""
-    count = int((~student.call("causal_mask_with_past", 1, 9).value).sum())
-    return [0, 1, 9].index(count) + 1, str(count)
-
-
-@prediction(
     "generate_cached",
     N_(
         "With the cache, 32 tokens are written instead of 4. How many times as many multiplications "

@@ -62,21 +62,6 @@ class TestAppendToCache:
         Layers().judge_cache(attempt.judge, called.value, called.expected)
 
 
-@pytest.mark.exercise("causal_mask_with_past")
-class TestCausalMaskWithPast:
-    @pytest.mark.weight(2)
-    @pytest.mark.deepens("test_new_tokens_see_all_of_the_past")
-    def test_unseen_numbers(self, attempt):
-        """Other numbers of tokens should give the right mask, too."""
-        for num_new, num_past in ((2, 6), (5, 3), (4, 4)):
-            attempt(num_new, num_past).agrees(what="the mask", axes=("new token", "token"))
-
-    @pytest.mark.deepens("test_without_a_past_it_is_the_causal_mask")
-    def test_another_mask_without_a_past(self, attempt):
-        """Another mask without a past should be right, too."""
-        attempt(6, 0).agrees(what="the mask", axes=("new token", "token"))
-
-
 @pytest.mark.exercise("CachedAttention")
 class TestCachedAttention(Layers):
     @pytest.mark.weight(2)

@@ -113,32 +113,6 @@ class TestAppendToCache(KeepsNames, Appends):
         attempt(past, heads(draw, 2), heads(draw, 2)).keeps_arguments()
 
 
-@pytest.mark.exercise("causal_mask_with_past")
-class TestCausalMaskWithPast(KeepsNames):
-    axes = (N_("new token"), N_("token"))
-
-    @pytest.mark.gate
-    @pytest.mark.conduct
-    def test_it_is_a_tensor(self, attempt, judge):
-        """The mask should be a tensor."""
-        called = attempt(1, 0)
-        if not isinstance(called.value, torch.Tensor):
-            judge(called.value, torch.ones(1, 1, dtype=torch.bool), what="the mask")
-
-    def test_without_a_past_it_is_the_causal_mask(self, attempt):
-        """Without a past, each token should see those before it and itself."""
-        attempt(4, 0).agrees(what="the mask")
-
-    @pytest.mark.weight(2)
-    def test_new_tokens_see_all_of_the_past(self, attempt):
-        """Three new tokens after two others should see both, and each other as far as themselves."""
-        attempt(3, 2).agrees(what="the mask")
-
-    def test_a_single_new_token_sees_everything(self, attempt):
-        """A single new token should see all tokens."""
-        attempt(1, 5).agrees(what="the mask")
-
-
 @pytest.mark.exercise("CachedAttention")
 class TestCachedAttention(KeepsNames, Layers):
     @pytest.mark.gate

@@ -1,12 +1,24 @@
-"""What the checks of assignment 17 share: a model without attention, texts, numbers that draw."""
+"""What the checks of assignment 17 share: a model without attention, texts, numbers; grouped layers."""
 
 from functools import partial
 
 import torch
 
-from grader.testing import N_
+from grader.testing import N_, StudentOutcome
 
-from ..helpers import OF_HERE, called_unless_waiting, judge_own, linear_parameters, prefixed
+from ..helpers import (
+    LAYERS,
+    OF_CONTEXT_VECTORS,
+    OF_HERE,
+    attention_of_torch,
+    called_unless_waiting,
+    is_close,
+    is_pair,
+    judge_own,
+    linear_parameters,
+    prefixed,
+    zero_biases,
+)
 
 VOCAB_SIZE, CONTEXT_LENGTH, FEATURES = 7, 12, 5
 TOKEN = N_("the token")
@@ -89,3 +101,99 @@ def called_with_next_token(attempt, draw, make, right):
 
     waits = partial(judge_own, attempt, "`next_token`", is_right, OF_HERE)
     return called_unless_waiting(make, waits, is_same)
+
+
+OF_CACHES = (N_("batch"), N_("head"), N_("token"), N_("feature"))
+KEPT = (N_("the keys in the cache"), N_("the values in the cache"))
+LAYER = "GroupedQueryAttention"
+
+
+class Grouped:
+    """Layers of six heads of four features, with two key-value heads, that read with a cache."""
+
+    d_in, d_out, num_heads, num_kv_heads = 10, 24, 6, 2
+
+    def drawn(self, draw):
+        """Values for the parameters of a layer."""
+        of_kv = self.num_kv_heads * self.d_out // self.num_heads
+        rows = dict(zip(LAYERS, (self.d_out, of_kv, of_kv), strict=True))
+        found = {f"{name}.weight": draw.normal(n, self.d_in, std=0.5) for name, n in rows.items()}
+        return found | prefixed("out_proj", linear_parameters(draw, self.d_out, self.d_out, 0.5))
+
+    def layer(self, attempt, values, context_length):
+        """A layer with these parameters."""
+        sizes = (self.d_in, self.d_out, context_length, 0.0, self.num_heads, self.num_kv_heads)
+        return attempt.of(LAYER).instance(*sizes, given=values, spare=zero_biases(values))
+
+    def right(self, values, x):
+        """The context vectors of whole texts, and their keys and values."""
+        return attention_of_torch(values, self.num_heads, x, self.num_kv_heads)
+
+    def read(self, attempt, layer, x, cache=None, **how):
+        """What a call gives for new tokens, judged to be context vectors and a cache, and the call."""
+        called = attempt.student.call(attempt.name, layer.own, x, cache, self.num_heads, **how)
+        both = is_pair(called.value) and is_pair(called.value[1])
+        sentence = N_("It should return the context vectors and the cache: keys and values")
+        attempt.judge.that(both, sentence, about=called.value)
+        return *called.value, called
+
+    def goes_on(self, attempt, values, x, found):
+        """Whether what was found for whole texts is right, and their end behind a cache as well."""
+        right, kept = self.right(values, x)
+        past = tuple(tensor[:, :, :-2] for tensor in kept)
+        args = (self.layer(attempt, values, x.shape[1]).own, x[:, -2:], past, self.num_heads)
+        try:
+            end = attempt.student.call(attempt.name, *args).value
+        except StudentOutcome:
+            return False
+        return is_close(found, right) and is_pair(end) and is_close(end[0], right[:, -2:])
+
+    def judge_pieces(self, attempt, draw, num_texts, *sizes):
+        """Judge the context vectors of texts that come in pieces of these sizes, and the last cache."""
+        values, x = self.drawn(draw), draw.normal(num_texts, sum(sizes), self.d_in)
+        layer, cache, start = self.layer(attempt, values, sum(sizes)), None, 0
+        right, kept = self.right(values, x)
+        for size in sizes:
+            end = start + size
+            found, cache, _called = self.read(attempt, layer, x[:, start:end], cache)
+            template = N_("the context vectors of tokens {first} to {last}")
+            what = attempt.judge.words(template, first=start + 1, last=end)
+            attempt.judge(found, right[:, start:end], what=what, axes=OF_CONTEXT_VECTORS)
+            start = end
+        self.judge_cache(attempt, cache, kept)
+
+    def judge_cache(self, attempt, cache, kept):
+        """Judge keys and values."""
+        for what, found, right in zip(KEPT, cache, kept, strict=True):
+            attempt.judge(found, right, what=what, axes=OF_CACHES)
+
+    def judge_parts(self, attempt, draw):
+        """End the check where a part of the student's own is not right."""
+        values, x = self.drawn(draw), draw.normal(2, 5, self.d_in)
+        right, (keys, kept_values) = self.right(values, x)
+        both = keys, kept_values
+        past, new = (tuple(t[:, :, p] for t in both) for p in (slice(3), slice(3, None)))
+        mask = torch.ones(2, 5, dtype=torch.bool).tril(3)
+
+        def gives(name, args, value):
+            def is_right():
+                found = attempt.beside(name)(*args).value
+                if isinstance(value, tuple):
+                    return is_pair(found) and all(map(is_close, found, value))
+                return is_close(found, value)
+
+            judge_own(attempt, f"`{name}`", is_right, OF_HERE)
+
+        def layer_is_right():
+            own = self.layer(attempt.beside(LAYER), values, 5)
+            found = own(x, method="keys_and_values").value
+            is_kept = is_pair(found) and all(map(is_close, found, both))
+            return is_kept and is_close(own(x, training=False).value, right)
+
+        judge_own(attempt, f"`{LAYER}`", layer_is_right, OF_HERE, ("WritingModel",))
+        heads = keys.repeat_interleave(3, dim=1)
+        gives("split_heads", (heads.transpose(1, 2).flatten(2), 6), heads)
+        gives("merge_heads", (heads,), heads.transpose(1, 2).flatten(2))
+        gives("repeat_kv", (keys, 6), heads)
+        gives("append_to_cache", (past, *new), both)
+        gives("causal_mask", (2, 5), mask)

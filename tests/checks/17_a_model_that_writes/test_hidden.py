@@ -2,7 +2,7 @@
 
 import pytest
 
-from .helpers import TOKEN, VOCAB_SIZE, Losses, Writes, model, numbers, texts
+from .helpers import TOKEN, VOCAB_SIZE, Grouped, Losses, Writes, model, numbers, texts
 from .test_visible import OfNames
 
 
@@ -78,3 +78,32 @@ class TestWrite(Writes):
         absent = next(n for n in (*range(VOCAB_SIZE), 99) if n not in whole[2:].tolist())
         for stop in (int(whole[3]), absent):
             self.judge_text(attempt, made, *args, stop=stop)
+
+
+class OneForAll(Grouped):
+    """A single key-value head."""
+
+    d_in, d_out, num_heads, num_kv_heads = 7, 12, 4, 1
+
+
+class OneForEach(Grouped):
+    """As many key-value heads as heads."""
+
+    d_in, d_out, num_heads, num_kv_heads = 5, 9, 3, 3
+
+
+@pytest.mark.exercise("attend")
+class TestAttend(Grouped):
+    @pytest.mark.weight(3)
+    @pytest.mark.deepens("test_pieces_give_what_the_whole_text_gives")
+    def test_unseen_texts(self, attempt, draw):
+        """Other texts, in other pieces, should give the right context vectors and cache, too."""
+        self.judge_pieces(attempt, draw, 3, 2, 3, 1)
+        self.judge_pieces(attempt, draw, 1, *[1] * 5)
+
+    @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_cache_has_each_key_value_head_once")
+    def test_other_groups(self, attempt, draw):
+        """One key-value head for all, and one for each, should be right, too."""
+        OneForAll().judge_pieces(attempt, draw, 2, 1, 4)
+        OneForEach().judge_pieces(attempt, draw, 2, 3, 2)

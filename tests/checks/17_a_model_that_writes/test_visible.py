@@ -8,9 +8,11 @@ import torch
 from grader.testing import N_
 from grader.testing.mixins import KeepsNames
 
+from ..helpers import OF_CONTEXT_VECTORS, called_unless_waiting
 from .helpers import (
     TOKEN,
     VOCAB_SIZE,
+    Grouped,
     Losses,
     Writes,
     called_with_next_token,
@@ -211,3 +213,84 @@ class TestWrite(KeepsNames, Writes):
         ratio = nine / max(one, 1)
         sentence = N_("Nine tokens cost more than 14 times as much: is a token read twice?")
         judge.that(ratio <= 14, sentence, about=round(ratio))
+
+
+@pytest.mark.exercise("attend")
+class TestAttend(KeepsNames, Grouped):
+    @pytest.mark.gate
+    @pytest.mark.conduct
+    def test_it_is_context_vectors_and_a_cache(self, attempt, judge, draw):
+        """It should return float32 vectors, (batch_size, num_new, d_out), and a cache of two tensors."""
+        values, x = self.drawn(draw), draw.normal(4, 4, self.d_in)
+        # A stub says so before a layer is made, which needs another assignment.
+        attempt.student.refusal(attempt.name, None, x, None, self.num_heads)
+
+        def make():
+            return self.read(attempt, self.layer(attempt, values, 4), x)
+
+        found, _cache, _called = called_unless_waiting(
+            make,
+            lambda: self.judge_parts(attempt, draw),
+            lambda called: self.goes_on(attempt, values, x, called[0]),
+        )
+        judge.shape(found, (4, 4, self.d_out), what=N_("the context vectors"))
+
+    @pytest.mark.weight(2)
+    def test_a_whole_text_gives_what_the_layer_gives(self, attempt, draw):
+        """Without a cache, a whole text should give what the layer gives for it."""
+        self.judge_pieces(attempt, draw, 3, 5)
+
+    @pytest.mark.weight(2)
+    def test_pieces_give_what_the_whole_text_gives(self, attempt, draw):
+        """Three tokens, then one, then two should give what six give at once."""
+        self.judge_pieces(attempt, draw, 2, 3, 1, 2)
+
+    @pytest.mark.weight(2)
+    def test_the_cache_has_each_key_value_head_once(self, attempt, draw):
+        """The cache should have `num_kv_heads` heads of keys and of values, of all tokens so far."""
+        values, x = self.drawn(draw), draw.normal(2, 5, self.d_in)
+        layer, cache = self.layer(attempt, values, 5), None
+        for start, end in ((0, 4), (4, 5)):
+            _found, cache, _called = self.read(attempt, layer, x[:, start:end], cache)
+            right = tuple(tensor[:, :, :end] for tensor in self.right(values, x)[1])
+            self.judge_cache(attempt, cache, right)
+
+    def test_a_cache_made_elsewhere(self, attempt, judge, draw):
+        """It should go on with a cache that was made elsewhere."""
+        values, x = self.drawn(draw), draw.normal(2, 5, self.d_in)
+        right, kept = self.right(values, x)
+        past = tuple(tensor[:, :, :3] for tensor in kept)
+        found, _cache, _called = self.read(attempt, self.layer(attempt, values, 5), x[:, 3:], past)
+        judge(found, right[:, 3:], what=N_("the context vectors"), axes=OF_CONTEXT_VECTORS)
+
+    def test_gradients_reach_all_layers(self, attempt, judge, draw):
+        """Gradients should flow to the weights of queries, keys, values and `out_proj`."""
+        values, x = self.drawn(draw), draw.normal(2, 4, self.d_in)
+        right, kept = self.right(values, x)
+        past = tuple(tensor[:, :, :2] for tensor in kept)
+        layer = self.layer(attempt, values, 4)
+        found, cache, _called = self.read(attempt, layer, x[:, 2:], past)
+        judge(found, right[:, 2:], what=N_("the context vectors"), axes=OF_CONTEXT_VECTORS)
+        flags = [tensor.requires_grad for tensor in (found, *cache)]
+        judge.that(all(flags), N_("Something is cut off from the layer's parameters"), about=flags)
+
+    @pytest.mark.conduct
+    def test_tokens_and_cache_stay_as_they_are(self, attempt, judge, draw):
+        """The new tokens and the cache should stay as they are."""
+        values, x = self.drawn(draw), draw.normal(2, 5, self.d_in)
+        past = tuple(tensor[:, :, :3].clone() for tensor in self.right(values, x)[1])
+        layer = self.layer(attempt, values, 5)
+        _found, _cache, called = self.read(attempt, layer, x[:, 3:], past)
+        judge.that(not called.changed, N_("It changed the tokens or the cache in place"))
+
+    @pytest.mark.conduct
+    def test_a_later_step_costs_little_more(self, attempt, judge, draw):
+        """The step for token 9 should multiply at most 3 times as often as the step for token 1."""
+        values, x = self.drawn(draw), draw.normal(1, 9, self.d_in)
+        layer, cache, answers = self.layer(attempt, values, 9), None, {}
+        for number in range(1, 10):
+            token, is_metered = x[:, number - 1 : number], number in (1, 9)
+            _found, cache, called = self.read(attempt, layer, token, cache, meter=is_metered)
+            if is_metered:
+                answers[number] = called
+        judge.grows(answers, at_most=3, step=N_("the step for token {number}"))

@@ -149,7 +149,12 @@ def test_what_is_no_report_of_classes_has_none(content: Any) -> None:
 
 
 NAMES = OtherNames(
-    arguments=(("size", ("dim", "width")), ("depth", ("n_layer",)), ("settings", ("cfg",))),
+    arguments=(
+        ("size", ("dim", "width")),
+        ("depth", ("n_layer",)),
+        ("settings", ("cfg",)),
+        ("absent", ("kind",)),
+    ),
     unasked=(("dropout", 0.0),),
 )
 
@@ -159,10 +164,10 @@ NAMES = OtherNames(
     [
         ((Parameter("n_layer"), Parameter("dim")), {"n_layer": 3, "dim": 8}),
         ((Parameter("dim"), Parameter("dropout"), Parameter("n_layer")), None),
-        ((Parameter("cfg"),), {"cfg": Settings(dim=8, n_layer=3, dropout=0.0)}),
+        ((Parameter("cfg"),), {"cfg": Settings(dim=8, n_layer=3, dropout=0.0, kind=None)}),
         (
             (Parameter("dim"), Parameter("cfg")),
-            {"dim": 8, "cfg": Settings(dim=8, n_layer=3, dropout=0.0)},
+            {"dim": 8, "cfg": Settings(dim=8, n_layer=3, dropout=0.0, kind=None)},
         ),
     ],
     ids=["other order", "one unasked", "all in one", "one beside"],
@@ -172,7 +177,7 @@ def test_arguments_go_by_their_other_names(
 ) -> None:
     """Also as settings, of what the file mentions; what nobody asked for changes nothing."""
     wanted = (Parameter("size"), Parameter("depth"))
-    found = arranged(wanted, own, (8, 3), {}, NAMES, "dim n_layer dropout")
+    found = arranged(wanted, own, (8, 3), {}, NAMES, "dim n_layer dropout kind")
     assert found == ((), expected or {"dim": 8, "dropout": 0.0, "n_layer": 3})
 
 

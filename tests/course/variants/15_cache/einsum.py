@@ -1,5 +1,6 @@
 # Einstein's sums wherever there is a product; one loop more than needed at the end.
 import torch
+from masks import causal_mask
 from torch import nn
 
 
@@ -28,10 +29,6 @@ def append_to_cache(cache, keys, values):
     return torch.cat((cache[0], keys), dim=-2), torch.cat((cache[1], values), dim=-2)
 
 
-def causal_mask_with_past(num_new, num_past):
-    return torch.ones(num_new, num_past + num_new).tril(num_past).bool()
-
-
 class CachedAttention(nn.Module):
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
         super().__init__()
@@ -57,7 +54,7 @@ class CachedAttention(nn.Module):
         if num_past + x.shape[1] > self.context_length:
             raise ValueError
         scores = torch.einsum("bhqf,bhkf->bhqk", queries, keys) / keys.shape[3] ** 0.5
-        hidden = torch.logical_not(causal_mask_with_past(x.shape[1], num_past))
+        hidden = torch.logical_not(causal_mask(x.shape[1], keys.shape[2]))
         weights = self.dropout(scores.masked_fill(hidden, float("-inf")).softmax(3))
         mixed = torch.einsum("bhqk,bhkf->bqhf", weights, values).flatten(2)
         weight, bias = self.out_proj.weight, self.out_proj.bias

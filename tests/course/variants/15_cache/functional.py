@@ -1,6 +1,7 @@
 # Functions of torch instead of layers called; the text grows by recursion.
 import torch
 import torch.nn.functional as F
+from masks import causal_mask
 from torch import nn
 
 
@@ -28,10 +29,6 @@ def append_to_cache(cache, keys, values):
     return tuple(torch.cat(pair, dim=2) for pair in pairs)
 
 
-def causal_mask_with_past(num_new, num_past):
-    return torch.ones(num_new, num_past + num_new).tril(num_past).bool()
-
-
 class CachedAttention(nn.Module):
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
         super().__init__()
@@ -54,7 +51,7 @@ class CachedAttention(nn.Module):
         total = keys.shape[2]
         if total > self.context_length:
             raise ValueError("too long")
-        mask = causal_mask_with_past(x.shape[1], total - x.shape[1])
+        mask = causal_mask(x.shape[1], total)
         scores = torch.matmul(queries, keys.transpose(-2, -1)) * keys.shape[-1] ** -0.5
         weights = F.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)
         weights = F.dropout(weights, self.dropout.p, self.training)

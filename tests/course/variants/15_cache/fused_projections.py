@@ -1,5 +1,6 @@
 # One product for queries, keys and values, of weights put together; all three are cut afterwards.
 import torch
+from masks import causal_mask
 from torch import nn
 
 
@@ -28,10 +29,6 @@ def append_to_cache(cache, keys, values):
     return torch.cat((cache[0], keys), dim=-2), torch.cat((cache[1], values), dim=-2)
 
 
-def causal_mask_with_past(num_new, num_past):
-    return torch.ones(num_new, num_past + num_new).tril(num_past).bool()
-
-
 class CachedAttention(nn.Module):
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
         super().__init__()
@@ -57,7 +54,7 @@ class CachedAttention(nn.Module):
             raise ValueError(f"{total} > {self.context_length}")
         scores = (queries * keys.size(-1) ** -0.5) @ keys.mT
         if num_new > 1:
-            mask = causal_mask_with_past(num_new, total - num_new)
+            mask = causal_mask(num_new, total)
             scores = scores.where(mask, torch.tensor(-torch.inf))
         mixed = self.dropout(scores.softmax(dim=-1)) @ values
         return self.out_proj(mixed.permute(0, 2, 1, 3).flatten(2)), (keys, values)

@@ -1,5 +1,6 @@
 # A loop over the heads; a loop over the texts.
 import torch
+from masks import causal_mask
 from torch import nn
 
 
@@ -30,11 +31,6 @@ def append_to_cache(cache, keys, values):
     return torch.cat((cache[0], keys), dim=-2), torch.cat((cache[1], values), dim=-2)
 
 
-def causal_mask_with_past(num_new, num_past):
-    rows = [[j <= num_past + i for j in range(num_past + num_new)] for i in range(num_new)]
-    return torch.tensor(rows)
-
-
 class CachedAttention(nn.Module):
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
         super().__init__()
@@ -54,7 +50,7 @@ class CachedAttention(nn.Module):
         num_tokens = keys.shape[2]
         if num_tokens > self.context_length:
             raise ValueError("more tokens than fit")
-        hidden = ~causal_mask_with_past(x.shape[1], num_tokens - x.shape[1])
+        hidden = ~causal_mask(x.shape[1], num_tokens)
         found = []
         for head, query in enumerate(queries):
             key, value = keys[:, head], values[:, head]

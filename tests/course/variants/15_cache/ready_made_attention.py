@@ -1,6 +1,7 @@
 # Torch's own attention, with the mask of truth values.
 import torch
 import torch.nn.functional as F
+from masks import causal_mask
 from multi_head_attention import merge_heads, split_heads
 from torch import nn
 
@@ -30,10 +31,6 @@ def append_to_cache(cache, keys, values):
     return torch.cat((cache[0], keys), dim=-2), torch.cat((cache[1], values), dim=-2)
 
 
-def causal_mask_with_past(num_new, num_past):
-    return torch.ones(num_new, num_past + num_new).tril(num_past).bool()
-
-
 class CachedAttention(nn.Module):
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
         super().__init__()
@@ -54,7 +51,7 @@ class CachedAttention(nn.Module):
         total = cache[0].shape[2]
         if total > self.context_length:
             raise ValueError(total)
-        mask = causal_mask_with_past(x.shape[1], total - x.shape[1])
+        mask = causal_mask(x.shape[1], total)
         p = self.p if self.training else 0.0
         mixed = F.scaled_dot_product_attention(queries, *cache, attn_mask=mask, dropout_p=p)
         return self.out_proj(merge_heads(mixed)), cache

@@ -1,5 +1,6 @@
 # A mask that is added, and a softmax of one's own; caches are lists.
 import torch
+from masks import causal_mask
 from multi_head_attention import merge_heads, split_heads
 from torch import nn
 
@@ -30,12 +31,6 @@ def append_to_cache(cache, keys, values):
     return [torch.cat((past_keys, keys), 2), torch.cat((past_values, values), 2)]
 
 
-def causal_mask_with_past(num_new, num_past):
-    past = torch.ones(num_new, num_past, dtype=torch.bool)
-    new = torch.ones(num_new, num_new, dtype=torch.bool).tril()
-    return torch.hstack((past, new))
-
-
 class CachedAttention(nn.Module):
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
         super().__init__()
@@ -55,7 +50,7 @@ class CachedAttention(nn.Module):
         num_past = keys.shape[2] - x.shape[1]
         if keys.shape[2] > self.context_length:
             raise ValueError(keys.shape)
-        mask = causal_mask_with_past(x.shape[1], num_past)
+        mask = causal_mask(x.shape[1], keys.shape[2])
         hiding = torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
         scores = queries @ keys.transpose(2, 3) / keys.shape[-1] ** 0.5 + hiding
         raised = torch.exp(scores - scores.amax(dim=-1, keepdim=True))

@@ -29,10 +29,6 @@ def append_to_cache(cache, keys, values):
     return torch.cat((cache[0], keys), dim=-2), torch.cat((cache[1], values), dim=-2)
 
 
-def causal_mask_with_past(num_new, num_past):
-    return torch.ones(num_new, num_past + num_new).tril(num_past).bool()
-
-
 class CachedAttention(MultiHeadAttention):
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
         super().__init__(d_in, d_out, context_length, dropout, num_heads, qkv_bias)

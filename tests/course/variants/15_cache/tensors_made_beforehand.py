@@ -1,5 +1,6 @@
 # Room for everything is made first, and filled.
 import torch
+from masks import causal_mask
 from multi_head_attention import merge_heads, split_heads
 from torch import nn
 
@@ -39,13 +40,6 @@ def append_to_cache(cache, keys, values):
     return tuple(found)
 
 
-def causal_mask_with_past(num_new, num_past):
-    mask = torch.zeros(num_new, num_past + num_new, dtype=torch.bool)
-    for row in range(num_new):
-        mask[row, : num_past + row + 1] = True
-    return mask
-
-
 class CachedAttention(nn.Module):
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
         super().__init__()
@@ -66,7 +60,7 @@ class CachedAttention(nn.Module):
         values = split_heads(self.W_value(x), self.num_heads)
         keys, values = append_to_cache(cache, keys, values)
         scores = queries @ keys.transpose(-1, -2) / keys.shape[-1] ** 0.5
-        scores[:, :, ~causal_mask_with_past(x.shape[1], past)] = -torch.inf
+        scores[:, :, ~causal_mask(x.shape[1], past + x.shape[1])] = -torch.inf
         weights = self.dropout(torch.softmax(scores, dim=-1))
         return self.out_proj(merge_heads(weights @ values)), (keys, values)
 

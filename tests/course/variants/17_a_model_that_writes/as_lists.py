@@ -1,5 +1,6 @@
 # Other ways, number 1.
 import torch
+from grouped_queries import GroupedQueryAttention
 from torch import nn
 
 
@@ -46,3 +47,19 @@ def write(model, prompt, numbers, temperature, top_k, stop=None):
         logits, caches = model(torch.tensor([written[-1:]]), place, caches)
         place += 1
     return torch.tensor(written)
+
+
+def attend(layer, x, cache, num_heads):
+    keys, values = layer.keys_and_values(x)
+    if cache is not None:
+        keys, values = (torch.cat(both, dim=2) for both in zip(cache, (keys, values)))
+    num_new, size = x.shape[1], num_heads // keys.shape[1]
+    queries = layer.W_query(x).unflatten(-1, (num_heads, -1))
+    found = []
+    for head in range(num_heads):
+        scores = queries[:, :, head] @ keys[:, head // size].mT / keys.shape[-1] ** 0.5
+        past = keys.shape[2] - num_new
+        future = torch.ones(num_new, keys.shape[2]).triu(past + 1).bool()
+        weights = scores.masked_fill(future, -torch.inf).softmax(-1)
+        found.append(weights @ values[:, head // size])
+    return layer.out_proj(torch.cat(found, dim=-1)), (keys, values)

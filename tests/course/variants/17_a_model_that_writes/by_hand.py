@@ -2,6 +2,7 @@
 import math
 
 import torch
+from grouped_queries import GroupedQueryAttention
 from torch import nn
 
 
@@ -57,3 +58,17 @@ def write(model, prompt, numbers, temperature, top_k, stop=None):
         if stop is not None and new[-1] == stop:
             break
     return torch.cat([prompt, torch.tensor(new, dtype=prompt.dtype)])
+
+
+def attend(layer, x, cache, num_heads):
+    batch_size, num_new, _ = x.shape
+    new = layer.keys_and_values(x)
+    kept = new if cache is None else tuple(torch.cat(both, 2) for both in zip(cache, new))
+    queries = layer.W_query(x).view(batch_size, num_new, num_heads, -1).transpose(1, 2)
+    keys, values = (t.repeat_interleave(num_heads // t.shape[1], dim=1) for t in kept)
+    scores = queries @ keys.transpose(2, 3)
+    places = torch.arange(keys.shape[2])
+    scores = scores.masked_fill(places > places[-num_new:, None], -torch.inf)
+    weights = torch.softmax(scores / math.sqrt(keys.shape[-1]), dim=-1)
+    mixed = (weights @ values).transpose(1, 2).reshape(batch_size, num_new, -1)
+    return layer.out_proj(mixed), kept

@@ -2,6 +2,10 @@
 import math
 
 import torch
+from cache import append_to_cache
+from grouped_queries import GroupedQueryAttention
+from masks import causal_mask
+from multi_head_attention import merge_heads, split_heads
 from torch import nn
 
 
@@ -53,3 +57,14 @@ def write(model, prompt, numbers, temperature, top_k, stop=None):
         return step(text, token, place + len(unread), caches, left[1:])
 
     return step(prompt, prompt, 0, None, list(numbers))
+
+
+def attend(layer, x, cache, num_heads):
+    kept = append_to_cache(cache, *layer.keys_and_values(x))
+    group = torch.arange(num_heads) // (num_heads // kept[0].shape[1])
+    queries = split_heads(layer.W_query(x), num_heads)
+    mask = causal_mask(x.shape[1], kept[0].shape[2])
+    found = nn.functional.scaled_dot_product_attention(
+        queries, kept[0][:, group], kept[1][:, group], attn_mask=mask
+    )
+    return layer.out_proj(merge_heads(found)), kept

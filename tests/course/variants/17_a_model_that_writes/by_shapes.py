@@ -3,6 +3,10 @@ import math
 import re
 
 import torch
+from cache import append_to_cache
+from grouped_queries import GroupedQueryAttention
+from masks import causal_mask
+from multi_head_attention import merge_heads, split_heads
 from torch import nn
 
 
@@ -53,3 +57,14 @@ def write(model, prompt, numbers, temperature, top_k, stop=None):
         if token == stop:
             return text
     return text
+
+
+def attend(layer, x, cache, num_heads):
+    keys, values = cache = append_to_cache(cache, *layer.keys_and_values(x))
+    queries = split_heads(layer.W_query(x), num_heads)
+    groups = queries.unflatten(1, (keys.shape[1], -1))
+    scores = torch.einsum("bgqnd,bgtd->bgqnt", groups, keys) / keys.shape[-1] ** 0.5
+    mask = causal_mask(x.shape[1], keys.shape[2])
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+    found = torch.einsum("bgqnt,bgtd->bgqnd", weights, values)
+    return layer.out_proj(merge_heads(found.flatten(1, 2))), cache

@@ -1,5 +1,9 @@
 # Other ways, number 5.
 import torch
+from cache import append_to_cache
+from grouped_queries import GroupedQueryAttention
+from masks import causal_mask
+from multi_head_attention import merge_heads, split_heads
 from torch import nn
 
 
@@ -50,3 +54,14 @@ def write(model, prompt, numbers, temperature, top_k, stop=None):
         if text[start] == stop:
             break
     return text[:end]
+
+
+def attend(layer, x, cache, num_heads):
+    cache = append_to_cache(cache, *layer.keys_and_values(x))
+    found = nn.functional.scaled_dot_product_attention(
+        split_heads(layer.W_query(x), num_heads),
+        *cache,
+        attn_mask=causal_mask(x.shape[1], cache[0].shape[2]),
+        enable_gqa=True,
+    )
+    return layer.out_proj(merge_heads(found)), cache

@@ -1,5 +1,9 @@
 # Other ways, number 6.
 import torch
+from cache import append_to_cache
+from grouped_queries import GroupedQueryAttention, repeat_kv
+from masks import causal_mask
+from multi_head_attention import merge_heads, split_heads
 from torch import nn
 
 
@@ -53,3 +57,14 @@ def write(model, prompt, numbers, temperature, top_k, stop=None):
         if text[start] == stop:
             break
     return text[:end]
+
+
+def attend(layer, x, cache, num_heads):
+    queries = split_heads(layer.W_query(x), num_heads)
+    cache = append_to_cache(cache, *layer.keys_and_values(x))
+    keys, values = repeat_kv(cache[0], num_heads), repeat_kv(cache[1], num_heads)
+    scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
+    mask = causal_mask(*scores.shape[2:])
+    scores = scores + torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
+    weights = torch.exp(scores - scores.logsumexp(dim=-1, keepdim=True))
+    return layer.out_proj(merge_heads(weights @ values)), cache

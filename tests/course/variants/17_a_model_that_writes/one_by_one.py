@@ -2,6 +2,8 @@
 import math
 
 import torch
+from cache import append_to_cache
+from grouped_queries import GroupedQueryAttention
 from torch import nn
 
 
@@ -52,3 +54,17 @@ def write(model, prompt, numbers, temperature, top_k, stop=None):
         logits, caches = model(torch.tensor([written[-1:]]), place, caches)
         place += 1
     return torch.tensor(written)
+
+
+def attend(layer, x, cache, num_heads):
+    queries = layer.W_query(x).unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    past = 0 if cache is None else cache[0].shape[2]
+    keys, values = cache = append_to_cache(cache, *layer.keys_and_values(x))
+    size = num_heads // keys.shape[1]
+    rows = []
+    for token in range(x.shape[1]):
+        upto = past + token + 1
+        one = queries[:, :, token : token + 1]
+        seen = (t[:, :, :upto].repeat_interleave(size, dim=1) for t in (keys, values))
+        rows.append(nn.functional.scaled_dot_product_attention(one, *seen))
+    return layer.out_proj(torch.cat(rows, dim=2).transpose(1, 2).flatten(2)), cache

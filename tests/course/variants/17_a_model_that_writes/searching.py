@@ -2,6 +2,8 @@
 import math
 
 import torch
+from grouped_queries import GroupedQueryAttention
+from multi_head_attention import merge_heads, split_heads
 from torch import nn
 
 
@@ -57,3 +59,21 @@ def write(model, prompt, numbers, temperature, top_k, stop=None):
         if stop is not None and new[-1] == stop:
             break
     return torch.cat([prompt, torch.tensor(new, dtype=prompt.dtype)])
+
+
+def attend(layer, x, cache, num_heads):
+    keys, values = layer.keys_and_values(x)
+    past = 0
+    if cache is not None:
+        past = cache[0].size(2)
+        keys = torch.cat((cache[0], keys), dim=2)
+        values = torch.cat((cache[1], values), dim=2)
+    total = past + x.size(1)
+    allowed = torch.ones(total, total, dtype=torch.bool).tril()[past:]
+    wide = [
+        t[:, :, None].expand(-1, -1, num_heads // t.size(1), -1, -1).flatten(1, 2)
+        for t in (keys, values)
+    ]
+    query = split_heads(layer.W_query(x), num_heads)
+    weights = (query @ wide[0].mT * wide[0].size(-1) ** -0.5).where(allowed, -torch.inf).softmax(-1)
+    return layer.out_proj(merge_heads(weights @ wide[1])), (keys, values)

@@ -2,6 +2,10 @@
 import re
 
 import torch
+from cache import append_to_cache
+from grouped_queries import GroupedQueryAttention, repeat_kv
+from masks import causal_mask
+from multi_head_attention import merge_heads, split_heads
 from torch import nn
 
 
@@ -49,3 +53,11 @@ def write(model, prompt, numbers, temperature, top_k, stop=None):
         return step(text, token, place + len(unread), caches, left[1:])
 
     return step(prompt, prompt, 0, None, list(numbers))
+
+
+def attend(layer, x, cache, num_heads):
+    cache = append_to_cache(cache, *layer.keys_and_values(x))
+    q, (k, v) = split_heads(layer.W_query(x), num_heads), (repeat_kv(t, num_heads) for t in cache)
+    mask = causal_mask(q.shape[2], k.shape[2])
+    weights = (q @ k.mT / k.shape[-1] ** 0.5).masked_fill(~mask, -1e9).softmax(-1)
+    return layer.out_proj(merge_heads(weights @ v)), cache

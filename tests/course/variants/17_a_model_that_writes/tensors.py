@@ -1,5 +1,6 @@
 # Other ways, number 10.
 import torch
+from grouped_queries import GroupedQueryAttention
 from torch import nn
 
 
@@ -47,3 +48,17 @@ def write(model, prompt, numbers, temperature, top_k, stop=None):
         if token == stop:
             return text
     return text
+
+
+def attend(layer, x, cache, num_heads):
+    new = layer.keys_and_values(x)
+    past = tuple(t[:, :, :0] for t in new) if cache is None else cache
+    cache = [torch.cat([old, t], dim=2) for old, t in zip(past, new)]
+    keys, values = (t.repeat_interleave(num_heads // t.shape[1], 1) for t in cache)
+    queries = (
+        layer.W_query(x).unflatten(-1, (num_heads, -1)).transpose(1, 2) / keys.shape[-1] ** 0.5
+    )
+    scores = torch.einsum("bhnd,bhtd->bhnt", queries, keys)
+    hidden = torch.ones_like(scores, dtype=torch.bool).triu(past[0].shape[2] + 1)
+    weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+    return layer.out_proj((weights @ values).transpose(1, 2).flatten(2)), cache
