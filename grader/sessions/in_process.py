@@ -10,7 +10,7 @@ from typing import Any, TextIO, cast
 
 from grader.course.course import Limits
 from grader.sandbox.failures import OutOfTime
-from grader.sandbox.limits import LIMITS_MEMORY
+from grader.sandbox.limits import LIMITS_MEMORY, import_packages, libraries_in
 from grader.sandbox.loader import Loader
 from grader.sandbox.servant import Servant
 from grader.sandbox.wire import Frame
@@ -59,6 +59,7 @@ class InProcessSession(Session):
         self.servant = Servant(Loader(interactive=True), drain=self.heard.drain, interactive=True)
         headers = {key: source.header() for key, source in submission.sources.items()}
         self.servant.loader.add(headers, submission.modules, submission.lent)
+        import_packages(libraries_in(source.text for source in submission.sources.values()))
 
     def within(self, limits: Limits) -> ChildSession | None:
         """A child process of its own, where there may be one and its memory can be limited."""

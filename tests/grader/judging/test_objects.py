@@ -176,7 +176,7 @@ def test_a_method_that_is_a_stub_is_told_by_its_name(grade_in_child: Grade) -> N
             *(Outcome.FAILED, "bytes of 104857600 bytes, more than may travel"),
         ),
         (
-            *("return self.inputs[index], self", "return np.array([None]), self", PAIRS),
+            *("return self.inputs[index], self", "return np.array([print]), self", PAIRS),
             *(Outcome.FAILED, "numpy.ndarray of dtype object, which does not travel"),
         ),
         (
