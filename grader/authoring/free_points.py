@@ -31,11 +31,11 @@ from grader.judging.scoring import earned_share, passed_share
 from grader.judging.submission_grader import Scope, SubmissionGrader, outcomes
 from grader.sandbox.kinds import Record
 from grader.sandbox.tables import is_table
-from grader.sandbox.wire import RemoteObject
+from grader.sandbox.wire import NamedFunction, RemoteObject
 from grader.sessions.in_process import InProcessSession
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Answer, State
-from grader.testing.student import StudentHandle
+from grader.testing.student import Helper, StudentHandle
 
 MOST_FOR_NOTHING = 0.15
 """The share of an exercise that code may earn whose values are never computed."""
@@ -223,10 +223,9 @@ class _CorruptedHandle(StudentHandle):
 
     corrupt: Corrupt = _zeros
 
-    def call(self, target: str | RemoteObject, *args: Any, **kwargs: Any) -> Answer:
+    def call(self, target: str | RemoteObject | Helper, *args: Any, **kwargs: Any) -> Answer:
         answer = super().call(target, *args, **kwargs)
-        name = target if isinstance(target, str) else target.type_name
-        if name != self.exercise.name and not self._is_of_it(target):
+        if not any(map(self._is_of_it, args if isinstance(target, Helper) else [target])):
             return answer
         answer = replace(answer, printed="", files=dict.fromkeys(answer.files, b""))
         if isinstance(answer.value, RemoteObject):
@@ -247,17 +246,18 @@ class _CorruptedHandle(StudentHandle):
         return self._read_from(instance, super().attribute(instance, name))
 
     def _read_from(self, target: RemoteObject, answer: Answer) -> Answer:
-        if target.type_name != self.exercise.name and not self._is_of_it(target):
+        if not self._is_of_it(target):
             return answer
         return replace(answer, value=_corrupted(answer.value, (), self.corrupt))
 
-    def _is_of_it(self, target: str | RemoteObject) -> bool:
-        """Whether something is what the exercise gave back."""
-        return isinstance(target, RemoteObject) and any(
-            call.instance == target.number and call.target == self.exercise.name
-            for call in self.calls
-            if not call.is_forward
-        )
+    def _is_of_it(self, value: object) -> bool:
+        """Whether something is the exercise's function or class, an instance of it, or what it gave back."""
+        name = self.exercise.name
+        if isinstance(value, RemoteObject):
+            made = {call.instance for call in self.calls if call.target == name} - {0}
+            return value.type_name == name or value.number in made
+        named = value.name if isinstance(value, NamedFunction) else value
+        return isinstance(named, str) and named == name
 
     def get(self, name: str) -> Any:
         return _corrupted(super().get(name), (), self.corrupt)

@@ -34,6 +34,7 @@ from grader.testing.compare import describe
 from grader.testing.judge import Judge
 from grader.testing.replies import Answer, Failure, Loaded, State
 from grader.testing.student import (
+    Helper,
     ReferenceHandle,
     StudentHandle,
     StudentOutcome,
@@ -269,13 +270,21 @@ class Attempt:
             return None
         return Attempt(student, self.reference, self.judge, student.exercise.name)
 
+    def through(self, helper: Helper) -> "Attempt":
+        """The same, called by a function of the check's own: that gets it, and the arguments after it.
+
+        Args:
+            helper: runs beside the student's code, and beside the solution (`beside_student`).
+        """
+        return _Through(self.student, self.reference, self.judge, self.name, helper)
+
     @property
-    def own(self) -> str | RemoteObject:
+    def own(self) -> str | RemoteObject | Helper:
         """What of the student's is called."""
         return self.name
 
     @property
-    def solution(self) -> str | RemoteObject:
+    def solution(self) -> str | RemoteObject | Helper:
         """What of the solution's is called."""
         return self.name
 
@@ -343,6 +352,31 @@ class Attempt:
         values = {name: _plain(value) for name, value in (given or {}).items()}
         parts = (self.student, self.reference, self.judge, self.name)
         return Instance(*parts, (args, how), values, spare or {}, on_made, by_place)
+
+
+@dataclass
+class _Through(Attempt):
+    """What a helper calls.
+
+    Args:
+        helper: gets the function and the arguments.
+    """
+
+    helper: Helper
+
+    @property
+    def own(self) -> Helper:
+        return self.helper
+
+    @property
+    def solution(self) -> Helper:
+        return self.helper
+
+    def refusal(self, *args: Any, **how: Any) -> Failure | None:
+        return super().refusal(self.student.function(self.name), *args, **how)
+
+    def __call__(self, *args: Any, **how: Any) -> Called:
+        return super().__call__(self.student.function(self.name), *args, **how)
 
 
 @dataclass

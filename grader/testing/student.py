@@ -4,12 +4,15 @@ Its verbs send requests; what comes back is plain data, rebuilt on this side. A 
 raises a `StudentOutcome`, which is no `Exception`, so that no check swallows it by accident.
 """
 
+import ast
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from inspect import getsource
 from pathlib import PurePosixPath
+from textwrap import dedent
 from typing import Any, TypeVar
 
 import pytest
@@ -56,6 +59,32 @@ TIMES = 3
 
 MOST_CONSTANTS = 8
 """How many of a file's constants are looked at, to call inputs by their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A function of a check file that runs beside student code, and is no part of the student's file.
+
+    Args:
+        name: the function.
+        text: the code that defines it.
+    """
+
+    name: str
+    text: str
+
+
+def beside_student(function: Callable[..., Any]) -> Helper:
+    """Let a function of a check file run beside student code, as `student.call(helper, …)` calls it.
+
+    It may use everything that is an object there, and returns what travels. It is sent by its own
+    text, so that it imports what it needs, and knows no other name of the check file.
+    """
+    (node,) = ast.parse(dedent(getsource(function))).body
+    if not isinstance(node, ast.FunctionDef):
+        raise ValueError("a helper beside student code is a function")
+    node.decorator_list = []
+    return Helper(node.name, f"from __future__ import annotations\n{ast.unparse(node)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +239,7 @@ class StudentHandle:
 
     def call(
         self,
-        target: str | RemoteObject,
+        target: str | RemoteObject | Helper,
         *args: Any,
         seed: int | None = None,
         training: bool | None = None,
@@ -229,8 +258,8 @@ class StudentHandle:
         whose constructor takes them by other names, or in another order, gets them as it has them.
 
         Args:
-            target: a name the student defined, one of torch's own modules ("nn.Linear"), or an
-                instance made before.
+            target: a name the student defined, one of torch's own modules ("nn.Linear"), an
+                instance made before, or a function of the check's own (`beside_student`).
             *args: plain data (sets, bytes and numpy's arrays, too), tensors, instances, and
                 functions by their names (`function("mse")`).
             seed: seeds the random numbers of Python, numpy and torch right before the call.
@@ -322,7 +351,7 @@ class StudentHandle:
 
     def call_request(
         self,
-        target: str | RemoteObject,
+        target: str | RemoteObject | Helper,
         *args: Any,
         seed: int | None = None,
         training: bool | None = None,
@@ -336,14 +365,18 @@ class StudentHandle:
         **kwargs: Any,
     ) -> tuple[Call, Frame]:
         """What `call` sends for the same arguments, and what it notes of that."""
-        if method and (isinstance(target, str) or not method.isidentifier()):
+        if method and (not isinstance(target, RemoteObject) or not method.isidentifier()):
             raise ValueError(f"`method` names a method of an instance, not {method!r}")
         if meter and cotangent is not None:
             raise ValueError("a call is asked for gradients or for its cost, not for both")
-        instance = None if isinstance(target, str) else self._instance(target)
+        helper = target if isinstance(target, Helper) else None
+        instance = None if helper or isinstance(target, str) else self._instance(target)
         name, number = (instance.type_name, instance.number) if instance else (str(target), 0)
+        name = helper.name if helper else name
         source = self._source()
-        own, lacks, which = (args, kwargs), False, {"instance": number}
+        own, lacks, which = (args, kwargs), False, dict[str, Any](instance=number)
+        if helper:
+            which = {"helper": [helper.name, helper.text]}
         if isinstance(target, str):
             (own, lacks), which = self._arranged(target, args, kwargs), self._named(target)
         unlike, asked = lacks or (exact and own != (args, kwargs)), cotangent is not None
@@ -388,7 +421,9 @@ class StudentHandle:
         """
         return self.submission.uses(self.exercise, name, *by)
 
-    def refusal(self, target: str | RemoteObject, *args: Any, **kwargs: Any) -> Failure | None:
+    def refusal(
+        self, target: str | RemoteObject | Helper, *args: Any, **kwargs: Any
+    ) -> Failure | None:
         """The exception that a `call` with these arguments raises, or None when it returns.
 
         Raises:
@@ -575,7 +610,7 @@ class StudentHandle:
 
     # How requests are made and replies read.
 
-    def _instance(self, value: RemoteObject) -> RemoteObject:
+    def _instance(self, value: Any) -> RemoteObject:
         """An instance of the student's class; anything else ends the check."""
         if not isinstance(value, RemoteObject) or not value.number:
             raise self._outcome(Failure("no_instance", message=type(value).__name__))

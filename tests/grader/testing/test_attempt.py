@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import torch
 
 from grader.course.printed_tensors import Printed
 from grader.judging.messages import call_lines
-from grader.testing import Attempt
+from grader.testing import Attempt, beside_student
 from grader.testing.judge import Judge, Mismatch
 from grader.testing.student import ReferenceHandle, StudentHandle, StudentOutcome
 
@@ -341,3 +342,28 @@ def test_frames_are_judged_column_by_column(attempt_of: Pair) -> None:
     lines = call_lines(tuple(attempt.student.calls))
     assert lines == ["one(pd.DataFrame({'who': ['b', 'a', 'b'], 'paid': [1.0, 2.0, nan]}))"]
     attempt(frame).keeps_arguments()
+
+
+@beside_student
+def third_of(make: Any, *args: Any, scale: int = 1) -> int:
+    """The larger of the second and the third value, `scale` times."""
+    from itertools import islice
+
+    made = make(*args)
+    made.send(None)
+    return scale * max(islice(made, 2))
+
+
+def test_a_helper_of_the_check_runs_beside_student_code(attempt_of: Pair) -> None:
+    """It gets objects, returns what travels, and is the check's whatever the student's file defines."""
+    count = "def one(n, step):\n    while True:\n        yield n\n        n += step\n"
+    lie = "def third_of(*_, **__):\n    return 7\n\n\nislice = print\n"
+    attempt = attempt_of(count + lie, count)
+    attempt.through(third_of)(1, 1).gives(3)
+    attempt.through(third_of)(1, 2, scale=2).agrees()
+    attempt.through(third_of).raises(TypeError, 1, match="step")
+    assert call_lines(tuple(attempt.student.calls)) == ["third_of(one, 1)"]
+    missing = attempt_of("two = 2", count)
+    with pytest.raises(StudentOutcome) as caught:
+        missing.through(third_of)(1, 1)
+    assert (caught.value.failure.kind, caught.value.failure.message) == ("missing", "one")
