@@ -65,6 +65,9 @@ class Called:
         self.args = tuple(_plain(value) for value in args)
         self.how = {name: _plain(value) for name, value in how.items()}
         self.answer: Answer = attempt.asked(*self.args, **self.how)
+        self.before = len(attempt.history)
+        if "method" in how:
+            attempt.history.append(self)
 
     def prints(self, expected: str | None = None) -> None:
         """Judge what the call printed; what is blank at the end of a line does not count.
@@ -132,7 +135,12 @@ class Called:
 
     @cached_property
     def right(self) -> Answer:
-        """What the solution answers."""
+        """What the solution answers, after all that was asked of its instance before."""
+        self.attempt.catch_up(self)
+        return self.asked_of_solution()
+
+    def asked_of_solution(self) -> Answer:
+        """Ask the solution the same."""
         return self.attempt.reference.call(self.attempt.solution, *self.args, **self.how)
 
     @property
@@ -215,10 +223,10 @@ class _Further(Called):
         self.args, self.how = (), {}
         self.called, self.ask = called, ask
         self.answer = ask(called.attempt.student, called.value)
+        self.before = len(self.attempt.history)
+        self.attempt.history.append(self)
 
-    @cached_property
-    def right(self) -> Answer:
-        """What the solution answers."""
+    def asked_of_solution(self) -> Answer:
         return self.ask(self.attempt.reference, self.called.expected)
 
 
@@ -231,12 +239,19 @@ class Attempt:
         reference: the handle on the solution.
         judge: what judges.
         name: what is called.
+        history: the calls of methods, and what was asked of what came back: an instance remembers them.
     """
 
     student: StudentHandle
     reference: ReferenceHandle
     judge: Judge
     name: str
+    history: list[Called] = field(default_factory=list, init=False)
+
+    def catch_up(self, called: Called) -> None:
+        """Ask the solution for all that was asked of the student's instance before a call."""
+        for earlier in self.history[: called.before]:
+            _ = earlier.right
 
     def of(self, name: str) -> "Attempt":
         """The same of another name that an assignment defines."""

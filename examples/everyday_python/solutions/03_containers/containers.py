@@ -1,7 +1,23 @@
 # %% [markdown]
-# # 1. Containers
+# # 3. Containers
 #
 # What keeps things, and gives them back.
+
+# %%
+from collections.abc import Callable
+
+import numpy as np
+
+
+def shout(text: str) -> str:
+    """A text as it is shouted, for `twice` to be tried with."""
+    return f"{text.upper()}!"
+
+
+# %% [markdown]
+# ## A heap
+#
+# Whatever comes in, the smallest comes out first.
 
 
 # %% exercise="Heap"
@@ -42,6 +58,12 @@ class Heap:
         ### END SOLUTION
 
 
+# %% [markdown]
+# ## Bytes
+#
+# To a computer a text is bytes; those that often stand side by side become one token.
+
+
 # %% exercise="Tokenizer"
 class Tokenizer:
     """Texts as bytes, and the pairs of bytes that stand side by side in them."""
@@ -64,3 +86,59 @@ class Tokenizer:
         ### BEGIN SOLUTION
         return {(data[i], data[i + 1]) for i in range(len(data) - 1)}
         ### END SOLUTION
+
+
+# %% [markdown]
+# ## Pairs
+#
+# A data set is whatever has a length and entries.
+
+
+# %% exercise="Pairs"
+class Pairs:
+    """A data set of inputs and targets.
+
+    Args:
+        inputs: shape `(num_examples, d_in)`.
+        targets: shape `(num_examples,)`.
+    """
+
+    def __init__(self, inputs: np.ndarray, targets: np.ndarray) -> None:
+        # TODO: keep both.
+        ### BEGIN SOLUTION
+        self.inputs, self.targets = inputs, targets
+        ### END SOLUTION
+
+    def __len__(self) -> int:
+        """How many examples there are."""
+        # TODO: count them.
+        ### BEGIN SOLUTION
+        return len(self.inputs)
+        ### END SOLUTION
+
+    def __getitem__(self, index: int) -> tuple[np.ndarray, np.ndarray]:
+        """One example: its input and its target."""
+        # TODO: take one of each.
+        ### BEGIN SOLUTION
+        return self.inputs[index], self.targets[index]
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## Functions
+#
+# A function can be handed over like any other value.
+
+
+# %% exercise="twice"
+def twice(function: Callable[[str], str], text: str) -> str:
+    """What a function makes of what it makes of a text.
+
+    Example:
+        >>> twice(shout, "hey")
+        'HEY!!'
+    """
+    # TODO: call the function on what it returned.
+    ### BEGIN SOLUTION
+    return function(function(text))
+    ### END SOLUTION

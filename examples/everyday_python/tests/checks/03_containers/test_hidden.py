@@ -1,6 +1,15 @@
-"""Assignment 01 on inputs nobody has seen."""
+"""Assignment 03 on inputs nobody has seen."""
 
 import pytest
+
+from grader.testing import beside_student
+
+
+@beside_student
+def reversed_twice(twice, text):
+    """Its own function, which no stub has."""
+    seen = []
+    return twice(lambda part: seen.append(part) or part[::-1] + "-", text), seen
 
 
 @pytest.mark.exercise("Heap")
@@ -40,3 +49,28 @@ class TestTokenizer:
         tokenizer = student.call("Tokenizer").value
         value = student.call(tokenizer, b"xyxz", method="pairs").value
         judge(value, {(120, 121), (121, 120), (120, 122)})
+
+
+@pytest.mark.exercise("Pairs")
+class TestPairs:
+    @pytest.mark.weight(2)
+    @pytest.mark.conduct
+    @pytest.mark.deepens("test_there_are_as_many_as_inputs")
+    def test_fewer_inputs_are_counted(self, attempt, draw):
+        """One input should make a length of 1."""
+        attempt.instance(draw.array(1, 2), draw.array(1))(method="__len__").gives(1)
+
+    @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_an_example_is_an_input_and_a_target")
+    def test_other_examples(self, attempt, draw):
+        """Other examples should be inputs with their targets."""
+        attempt.instance(draw.array(4, 3), draw.array(4))(2, method="__getitem__").agrees()
+
+
+@pytest.mark.exercise("twice")
+class TestTwice:
+    @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_it_is_shouted_twice")
+    def test_another_function(self, attempt):
+        """Another function should be called on what it returned."""
+        attempt.through(reversed_twice)("abc").agrees()

@@ -1,6 +1,10 @@
-"""What students see of assignment 01."""
+"""What students see of assignment 03."""
 
+import numpy as np
 import pytest
+
+INPUTS = np.arange(6, dtype="float32").reshape(3, 2)
+TARGETS = np.array([1.0, -1.0, 2.0], dtype="float32")
 
 
 def filled(handle, numbers):
@@ -47,3 +51,24 @@ class TestTokenizer:
             for handle in (student, reference)
         ]
         judge(*found)
+
+
+@pytest.mark.exercise("Pairs")
+class TestPairs:
+    @pytest.mark.gate
+    @pytest.mark.conduct
+    def test_there_are_as_many_as_inputs(self, attempt):
+        """Three inputs should make a length of 3."""
+        attempt.instance(INPUTS, TARGETS)(method="__len__").gives(3)
+
+    def test_an_example_is_an_input_and_a_target(self, attempt):
+        """The second example should be the second input with the second target."""
+        attempt.instance(INPUTS, TARGETS)(1, method="__getitem__").agrees()
+
+
+@pytest.mark.exercise("twice")
+class TestTwice:
+    @pytest.mark.gate
+    def test_it_is_shouted_twice(self, attempt, student):
+        """Shouted twice, "hey" should have two exclamation marks."""
+        attempt(student.function("shout"), "hey").gives("HEY!!")
