@@ -168,8 +168,12 @@ class _Examples(doctest.DocTestRunner):
     def report_failure(
         self, out: Any, test: doctest.DocTest, example: doctest.Example, got: str
     ) -> None:
-        """Keep that an example returns something else."""
-        self._keep(test, example, f"returns {_line(got)}, not {_line(example.want)}")
+        """Keep that an example returns something else; blanks at the ends of lines are not seen."""
+        shown, wanted = (
+            [line.rstrip() for line in one.splitlines()] for one in (got, example.want)
+        )
+        if shown != wanted:
+            self._keep(test, example, f"returns {_line(got)}, not {_line(example.want)}")
 
     def report_unexpected_exception(
         self, out: Any, test: doctest.DocTest, example: doctest.Example, exc_info: Any

@@ -6,9 +6,13 @@ neighbours are right, and in all exercises of a file at once, also where they ca
 """
 
 import operator
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial, wraps
 from types import FunctionType
 from typing import Any
@@ -25,11 +29,13 @@ from grader.judging.known_mistakes import Checks, LiveMistakes
 from grader.judging.run import Check, outcome_of
 from grader.judging.scoring import earned_share, passed_share
 from grader.judging.submission_grader import Scope, SubmissionGrader, outcomes
-from grader.sandbox.wire import RemoteObject
+from grader.sandbox.kinds import Record
+from grader.sandbox.tables import is_table
+from grader.sandbox.wire import NamedFunction, RemoteObject
 from grader.sessions.in_process import InProcessSession
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Answer, State
-from grader.testing.student import StudentHandle
+from grader.testing.student import Helper, StudentHandle
 
 MOST_FOR_NOTHING = 0.15
 """The share of an exercise that code may earn whose values are never computed."""
@@ -123,16 +129,27 @@ def _corrupted(value: Any, args: Sequence[Any], corrupt: Corrupt) -> Any:
     """A right result with other numbers in it; it itself where there is nothing to corrupt."""
     if isinstance(value, torch.Tensor):
         return _corrupted_tensor(value, args, corrupt)
+    if isinstance(value, np.ndarray) and value.dtype.kind in "OUMm":
+        return np.zeros_like(value)
     if isinstance(value, np.ndarray):
         return np.asarray(_corrupted(torch.from_numpy(value), args, corrupt))
-    if isinstance(value, set | frozenset | bytes | bytearray | str):
+    if isinstance(value, set | frozenset | bytes | bytearray | str | deque | complex | timedelta):
         return type(value)()
-    if isinstance(value, bool) or not isinstance(value, int | float | list | tuple | dict):
+    if isinstance(value, date):  # or a moment
+        return value.replace(year=1)
+    if isinstance(value, range):
+        return range(0)
+    if isinstance(value, Record):
+        return replace(value, fields=_corrupted(value.fields, args, corrupt))
+    if is_table(value):
+        return value[:0]
+    numbers = int | float | Decimal | Fraction
+    if isinstance(value, bool) or not isinstance(value, numbers | list | tuple | dict):
         return value
-    if isinstance(value, int | float):
+    if isinstance(value, numbers):
         right = torch.tensor(float(value), dtype=torch.float64)
         other = _corrupted_tensor(right, args, corrupt)
-        return value if other is right else type(value)(other.nan_to_num())
+        return value if other is right else type(value)(other.nan_to_num().item())
     items = list(value.values() if isinstance(value, dict) else value)
     others = [_corrupted(item, args, corrupt) for item in items]
     if all(map(operator.is_, items, others)):
@@ -206,10 +223,12 @@ class _CorruptedHandle(StudentHandle):
 
     corrupt: Corrupt = _zeros
 
-    def call(self, target: str | RemoteObject, *args: Any, **kwargs: Any) -> Answer:
+    def call(self, target: str | RemoteObject | Helper, *args: Any, **kwargs: Any) -> Answer:
         answer = super().call(target, *args, **kwargs)
-        name = target if isinstance(target, str) else target.type_name
-        if name != self.exercise.name or isinstance(answer.value, RemoteObject):
+        if not any(map(self._is_of_it, args if isinstance(target, Helper) else [target])):
+            return answer
+        answer = replace(answer, printed="", files=dict.fromkeys(answer.files, b""))
+        if isinstance(answer.value, RemoteObject):
             return answer
         gradients = answer.gradients
         if gradients:
@@ -219,6 +238,26 @@ class _CorruptedHandle(StudentHandle):
             )
         value = _corrupted(answer.value, args, self.corrupt)
         return replace(answer, value=value, gradients=gradients)
+
+    def first(self, iterator: RemoteObject, count: int) -> Answer:
+        return self._read_from(iterator, super().first(iterator, count))
+
+    def attribute(self, instance: RemoteObject, name: str) -> Answer:
+        return self._read_from(instance, super().attribute(instance, name))
+
+    def _read_from(self, target: RemoteObject, answer: Answer) -> Answer:
+        if not self._is_of_it(target):
+            return answer
+        return replace(answer, value=_corrupted(answer.value, (), self.corrupt))
+
+    def _is_of_it(self, value: object) -> bool:
+        """Whether something is the exercise's function or class, an instance of it, or what it gave back."""
+        name = self.exercise.name
+        if isinstance(value, RemoteObject):
+            made = {call.instance for call in self.calls if call.target == name} - {0}
+            return value.type_name == name or value.number in made
+        named = value.name if isinstance(value, NamedFunction) else value
+        return isinstance(named, str) and named == name
 
     def get(self, name: str) -> Any:
         return _corrupted(super().get(name), (), self.corrupt)

@@ -3,7 +3,7 @@
 import ast
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from keyword import iskeyword
 from pathlib import Path
 
@@ -31,6 +31,15 @@ POINTS = 2
 KIT = "kit"
 """The folder of a course that has the kit's wheel."""
 EXTRA = "author"
+KINDS = ("torch", "numpy", "plain")
+"""What the exercises of a course compute with: tensors, arrays, or Python's own values."""
+SIGNS = {
+    "torch": re.compile(r"\bTensor\b|\b(?:import|from) torch\b"),
+    "numpy": re.compile(r"\bnp\.|\b(?:import|from) numpy\b"),
+}
+"""What a solution of a kind has in its text."""
+STARTER, STARTER_TITLE = "first_steps", re.compile(r"First steps: a function and a \w+")
+"""The assignment of the templates."""
 CELL = re.compile(r"(?m)^# %%")
 FROM_TORCH = re.compile(r"(?m)^from torch import (\w+(?:, \w+)*)$")
 
@@ -44,17 +53,20 @@ class NewExercise:
         points: what it is worth.
         is_class: whether that is a class.
         after: the exercise that it follows; the assignment's last one unless given.
+        kind: what it computes with, one of `KINDS`.
     """
 
     name: str
     points: float = POINTS
     is_class: bool = False
     after: str = ""
+    kind: str = "torch"
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What its cell takes from torch."""
-        return ("Tensor", "nn") if self.is_class else ("Tensor",)
+        """What its cell takes from torch, or numpy itself."""
+        of_torch = ("Tensor", "nn") if self.is_class else ("Tensor",)
+        return {"torch": of_torch, "numpy": ("np",)}.get(self.kind, ())
 
     def part(self, kind: str, before: str) -> str:
         """Its part of one of the assignment's files.
@@ -69,7 +81,7 @@ class NewExercise:
         mistake = f"{dashed(self.name)}-todo"
         if f'"{mistake}"' in before:
             mistake += "-2"
-        words = {"of_checks": of_checks, "mistake": mistake}
+        words = {"of_checks": of_checks, "mistake": mistake, "kind": self.kind}
         return rendered(f"exercise/{kind}", name=self.name, is_class=self.is_class, **words)
 
 
@@ -78,15 +90,37 @@ def class_like(name: str) -> bool:
     return name[:1].isupper() and not name.isupper()
 
 
-def new_course(title: str) -> list[OutputFile]:
+def new_course(title: str, assignment: str = STARTER, kind: str = KINDS[0]) -> list[OutputFile]:
     """The files of a small complete course of this title.
 
     They name where the kit came from; one that no other machine could install is among them.
+
+    Args:
+        title: the course's.
+        assignment: the name of its assignment.
+        kind: what its exercises compute with.
     """
     wheels = [own_wheel(KIT)] if is_of_this_machine() else []
     kit = f"./{wheels[0].path}[{EXTRA}]" if wheels else requirement(EXTRA)
-    files = rendered_folder("course", title=" ".join(title.split()), kit=kit)
-    return [*with_generated(None, files), *wheels]
+    words = {"title": " ".join(title.split()), "kit": kit, "kind": kind}
+    folders = ("course",) if kind == KINDS[0] else ("course", "course_plain")
+    files = {f.path: f for folder in folders for f in rendered_folder(folder, **words)}
+    named = (
+        [_renamed(file, assignment) for file in files.values()] if assignment else files.values()
+    )
+    return [*with_generated(None, [*named]), *wheels]
+
+
+def _renamed(file: OutputFile, assignment: str) -> OutputFile:
+    """A file of the templates' course, where its assignment may have another name."""
+    if assignment == STARTER:
+        return file
+    module = re.sub(r"^\d\d_", "", assignment)
+    if re.fullmatch(ASSIGNMENT_ID, f"01_{module}") is None:
+        raise UsageError(f"{assignment!r} cannot be an assignment's name. Write it like row_sums.")
+    title = module.replace("_", " ").capitalize()
+    text = STARTER_TITLE.sub(title, str(file.content)).replace(STARTER, module)
+    return OutputFile(file.path.replace(STARTER, module), text)
 
 
 def new_assignment(
@@ -118,8 +152,10 @@ def new_assignment(
         if path.exists():
             raise UsageError(f"{course.inner(path)} is there already. Nothing was written.")
         texts[path] = rendered(f"assignment/{kind}", **head)
+    kind = _kind_of(course, "")
     for exercise in names:
-        _add(course, assignment, NewExercise(exercise, points, class_like(exercise)), texts)
+        made_of = NewExercise(exercise, points, class_like(exercise), kind=kind)
+        _add(course, assignment, made_of, texts)
     return _with_manifest(course, changed, texts)
 
 
@@ -148,7 +184,9 @@ def new_exercise(course: Course, target: str, exercise: NewExercise) -> list[Out
         if not path.is_file():
             raise UsageError(f"{course.inner(path)} is missing. `grader validate` says what else.")
         texts[path] = path.read_text("utf-8")
-    _forbid_bound(course.inner(course.paths(assignment).solution), exercise.name, texts)
+    solution = course.paths(assignment).solution
+    _forbid_bound(course.inner(solution), exercise.name, texts)
+    exercise = replace(exercise, kind=_kind_of(course, texts[solution]))
     text, points = (course.root / MANIFEST).read_text("utf-8"), added((exercise.points,))
     changed = with_exercise(text, assignment.id, exercise.name, points, exercise.after)
     _add(course, assignment, exercise, texts)
@@ -173,6 +211,13 @@ def _named(course: Course, name: str, title: str) -> Assignment:
         raise UsageError(f"{other} has {what} already. Nothing was written.")
     words = " ".join((title or match[1].replace("_", " ").capitalize()).split())
     return Assignment(id_, words, ())
+
+
+def _kind_of(course: Course, text: str) -> str:
+    """What an assignment computes with, as its solution says, or the other ones of the course."""
+    paths = [course.paths(assignment).solution for assignment in course.assignments]
+    text = text or "\n".join(path.read_text("utf-8") for path in paths if path.is_file())
+    return next((kind for kind, sign in SIGNS.items() if sign.search(text)), "plain")
 
 
 def _forbid_wrong_name(name: str) -> None:
@@ -243,16 +288,17 @@ def _with_cell(text: str, cell: str, after: str) -> str:
 
 
 def _with_names(text: str, names: Sequence[str]) -> str:
-    """A solution that imports these names of torch."""
+    """A solution that imports these names of torch, or numpy as `np`."""
     tree = ast.parse(text)
     missing = [name for name in names if name not in _bound(tree)]
     if not missing:
         return text
-    if match := FROM_TORCH.search(text):
+    if names[0] != "np" and (match := FROM_TORCH.search(text)):
         # Classes first, as ruff sorts them.
         both = sorted({*match[1].split(", "), *missing}, key=lambda name: (name.islower(), name))
         return text.replace(match[0], f"from torch import {', '.join(both)}", 1)
     line = f"from torch import {', '.join(missing)}\n"
+    line = "import numpy as np\n" if names[0] == "np" else line
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     lines = text.splitlines(keepends=True)
     if imports:

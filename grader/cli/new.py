@@ -27,7 +27,19 @@ def new() -> None:
 @new.command("course")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--title", default="", help="The course's title.  [default: made from DIR]")
-def new_course(folder: Path, title: str) -> None:
+@click.option(
+    "--assignment",
+    default=authoring.STARTER,
+    metavar="NAME",
+    help="Its assignment's name.",
+    show_default=True,
+)
+@click.option(
+    "--torch", "kind", flag_value="torch", default=True, help="Exercises with tensors.  [default]"
+)
+@click.option("--numpy", "kind", flag_value="numpy", help="Exercises with numpy's arrays.")
+@click.option("--plain", "kind", flag_value="plain", help="Exercises with Python's own values.")
+def new_course(folder: Path, title: str, assignment: str, kind: str) -> None:
     """Write a small complete course into DIR.
 
     DIR is an empty folder or a new one. It gets two exercises with their checks, known mistakes and
@@ -38,7 +50,7 @@ def new_course(folder: Path, title: str) -> None:
     if not is_free or (folder.is_dir() and any(p.name != ".git" for p in folder.iterdir())):
         raise UsageError(f"{folder} is not an empty folder. Give one that is, or does not exist.")
     made_from = folder.absolute().name.replace("_", " ").replace("-", " ").capitalize()
-    made = authoring.new_course(title or made_from)
+    made = authoring.new_course(title or made_from, assignment, kind)
     _write(made, folder)
     click.echo(f"A course of one assignment is in {folder}: two exercises, each with its checks.")
     click.echo(f"Next: cd {folder}, and `make test` (or `grader validate`, where it is installed).")

@@ -52,8 +52,10 @@ COURSE_VARIABLE = "GRADER_COURSE"
 TRANSLATIONS = "translations"
 WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
 """A course's folders: its translations; what students fill in, its answers, and what grades them."""
-TENSOR_FIXTURES = re.compile(r"[(,]\s*(?:draw|printed)\b")
-"""Parameters of checks that stand for tensors."""
+TENSOR_FIXTURES = re.compile(
+    r"[(,]\s*printed\b|\bdraw\.(?:normal|uniform|permutation)\(|\bshapes\b"
+)
+"""What checks have of tensors: printed ones, and those that `draw` makes."""
 HINTS, EQUIVALENT, DRAWING, STYLES = "hints.toml", "equivalent.toml", "picture.py", "styles.toml"
 """Files beside a solution that decide no score."""
 VIEWS, PREDICTIONS = "views.py", "predictions.py"
@@ -248,7 +250,6 @@ class Course:
         paths = (*self.files_of(SOLUTIONS), *self.files_of(CHECKS))
         files = (path for path in paths if path.suffix == ".py" and path.is_file())
         texts = [path.read_text("utf-8", "replace") for path in files]
-        # What checks draw, and what is printed, are tensors.
         drawn = ("torch",) if any(map(TENSOR_FIXTURES.search, texts)) else ()
         return tuple(dict.fromkeys((*drawn, *libraries_in(texts), *self.limits.packages)))
 

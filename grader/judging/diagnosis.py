@@ -6,7 +6,7 @@ Pure: from how the checks went, for the student and with each known mistake, to 
 import hashlib
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from grader.core.records import Finding, Mistake
 from grader.sandbox.kinds import EXACT, Record
+from grader.sandbox.tables import is_missing, is_moment, is_table
 
 ATOL = 1e-5
 RTOL = 1e-5
@@ -105,6 +106,8 @@ def fingerprint(value: Any) -> Fingerprint:
         return float(value)  # whichever type of number it is
     if value is None or isinstance(value, bool | int | str):
         return value
+    if isinstance(value, np.ndarray) and value.dtype.kind in "OUMm":
+        return ("array", list(value.shape), *map(repr, value.ravel().tolist()))
     if isinstance(value, np.ndarray):
         return ("array", fingerprint(torch.from_numpy(value)))
     if isinstance(value, set | frozenset):
@@ -119,7 +122,22 @@ def fingerprint(value: Any) -> Fingerprint:
         return ("deque", *(fingerprint(item) for item in value))
     if isinstance(value, Record):
         return ("record", value.type_name, fingerprint(value.fields))
+    if is_table(value):
+        return (type(value).__name__, *_of_table(value))
+    if is_moment(value) or is_missing(value):
+        return ("moment", repr(value))
     return type(value).__name__
+
+
+def _of_table(table: Any) -> Iterator[Fingerprint]:
+    """What a frame, a series or an index of pandas holds."""
+    if len(table.shape) > 1:
+        yield fingerprint([*table.columns])
+        for at in range(table.shape[1]):
+            yield from _of_table(table.iloc[:, at])
+        return
+    yield fingerprint([*table.index] if hasattr(table, "index") else [])
+    yield fingerprint(table.tolist())
 
 
 def distance(one: Fingerprint, other: Fingerprint) -> float:

@@ -19,6 +19,7 @@ from grader.judging.exception_hints import (
 from grader.judging.inputs import FEW, Inputs, tensors_in
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.limits import MIB
+from grader.sandbox.tables import is_table
 from grader.sandbox.wire import NamedFunction, RemoteObject
 from grader.testing.compare import Difference
 from grader.testing.costs import few_digits
@@ -38,6 +39,7 @@ MAX_LINE = 200
 
 MOST_EARLIER = 2
 """The earlier calls of an instance that are shown."""
+MOST_CELLS = 12
 MOST_METHODS = 8
 """The same where methods are called, each of which may do something else."""
 
@@ -153,7 +155,7 @@ def call_lines(calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS) -> list[str]
 def _makes(call: Call, forward: Call) -> bool:
     """Whether a request made the instance that another one ran."""
     is_same = (call.target, call.instance) == (forward.target, forward.instance)
-    return is_same and not call.is_forward
+    return (is_same or 0 < call.instance == forward.instance) and not call.is_forward
 
 
 def _runs_the_same(call: Call, last: Call) -> bool:
@@ -171,6 +173,10 @@ def _request(call: Call, inputs: Inputs, start: str = "") -> list[str]:
         return [*seed, f"{start}{call.target}"]
     target = "model" if call.is_forward else call.target
     target += f".{call.method}" if call.method else ""
+    if call.reads:
+        return [*seed, f"{start}{target}"]
+    if call.takes:
+        return [*seed, f"{start}list(islice({target}, {call.takes}))"]
     return [*seed, f"{start}{target}({', '.join(shown)})"]
 
 
@@ -190,7 +196,24 @@ def _argument(value: Any, inputs: Inputs) -> str:
     if isinstance(value, np.ndarray):
         short = " ".join(repr(value).split()) if value.size <= FEW else ""
         return short or f"<array {value.shape}>"
+    if is_table(value):
+        return _table(value)
     return clean(repr(value), 60)
+
+
+def _table(table: Any) -> str:
+    """A small table as the code that makes it."""
+    kind = type(table).__name__
+    short = ""
+    if kind in ("DataFrame", "Series") and table.size <= MOST_CELLS:
+        rows = (
+            ""
+            if type(table.index).__name__ == "RangeIndex"
+            else f", index={table.index.tolist()!r}"
+        )
+        values = table.to_dict("list") if kind == "DataFrame" else table.tolist()
+        short = clean(f"pd.{kind}({values!r}{rows})", 200)
+    return short or f"<{kind} {table.shape}>"
 
 
 def explain_failure(

@@ -4,7 +4,9 @@ from collections import deque
 from typing import Any
 
 from grader.sandbox.plain_data import is_array, same_arrays
+from grader.sandbox.tables import is_table
 from grader.sandbox.torch_later import is_tensor, tensors
+from grader.sandbox.wire import Packer
 
 
 def leaf_of(value: object, differentiate: bool) -> object:
@@ -20,7 +22,7 @@ def argument_of(leaf: object) -> Any:
         return type(leaf)(argument_of(item) for item in leaf)
     if isinstance(leaf, dict):
         return type(leaf)({key: argument_of(item) for key, item in leaf.items()})
-    if is_array(leaf) or isinstance(leaf, set | bytearray | deque):
+    if is_array(leaf) or is_table(leaf) or isinstance(leaf, set | bytearray | deque):
         return leaf.copy()  # type: ignore[attr-defined]
     return leaf
 
@@ -31,6 +33,8 @@ def is_changed(before: object, after: object) -> bool:
         return tensors.is_changed(before, after)
     if is_array(before) and is_array(after):
         return not same_arrays(before, after)
+    if is_table(before) and is_table(after):
+        return _packed(before) != _packed(after)
     if isinstance(before, set | bytearray | deque):
         return type(before) is not type(after) or before != after
     if isinstance(before, dict) and isinstance(after, dict):
@@ -39,3 +43,9 @@ def is_changed(before: object, after: object) -> bool:
         pairs = zip(before, after, strict=False)
         return len(before) != len(after) or any(is_changed(*pair) for pair in pairs)
     return type(before) is not type(after)
+
+
+def _packed(table: object) -> tuple[Any, bytes]:
+    """All that travels of a table: two are the same if this is."""
+    packer = Packer()
+    return packer.pack(table), packer.payload()

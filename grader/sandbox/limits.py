@@ -46,7 +46,7 @@ class ChildLimits:
     namespaces: bool = False
 
 
-LIBRARIES = ("torch", "numpy")
+LIBRARIES = ("torch", "numpy", "pandas")
 """What takes long to import: that is done before a child is forked, where code mentions it."""
 SLOW_PART = "torch._dynamo"
 """What torch imports itself, in more than a second, when one of some things is first done."""
@@ -59,7 +59,8 @@ NEEDS_SLOW_PART = re.compile(r"""["']meta["']|\boptim\b|\btorch\.(?:func|compile
 def libraries_in(texts: Iterable[str]) -> tuple[str, ...]:
     """The libraries that some code mentions in any way."""
     text = "\n".join(texts)
-    return tuple(name for name in LIBRARIES if name in text)
+    found = tuple(name for name in LIBRARIES if name in text)
+    return (*found, "numpy.random") if "numpy" in found or "pandas" in found else found
 
 
 def slow_parts_in(texts: Iterable[str]) -> tuple[str, ...]:

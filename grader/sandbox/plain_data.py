@@ -27,8 +27,9 @@ SIZES = {
 }
 DTYPES = {name: size for size, names in SIZES.items() for name in names}
 """The dtypes of tensors that travel, by name, each with the bytes of one value."""
-ARRAYS = DTYPES.keys() - {"bfloat16"}
-"""Those of arrays."""
+ARRAYS = {name: size for name, size in DTYPES.items() if name != "bfloat16"}
+ARRAYS |= {"uint16": 2, "uint32": 4, "uint64": 8}
+"""The same of arrays."""
 
 
 class OtherFloat(float):
@@ -67,6 +68,13 @@ def is_array(value: object) -> bool:
     """Whether a value is one of numpy's arrays; nobody has one before numpy is imported."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(value, numpy.ndarray)
+
+
+def seed_numpy(seed: int) -> None:
+    """Seed the numbers that numpy draws without a generator, where code mentions numpy (`limits.libraries_in`)."""
+    chance = sys.modules.get("numpy.random")
+    if chance is not None:
+        chance.seed(seed % 2**32)
 
 
 def array_bytes(array: Any) -> tuple[list[Any], bytes] | None:

@@ -6,8 +6,10 @@ It runs beside student code: it holds no secret and gives no verdict.
 import random
 import types
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from grader.sandbox import libraries, together
@@ -16,12 +18,13 @@ from grader.sandbox.failures import describe_failure, stub_exercise
 from grader.sandbox.limits import import_packages
 from grader.sandbox.loader import Loader
 from grader.sandbox.placeholders import NotImported
-from grader.sandbox.plain_data import type_name
+from grader.sandbox.plain_data import seed_numpy, type_name
 from grader.sandbox.reached import reaches
 from grader.sandbox.statements import empty_body, hides_code
 from grader.sandbox.torch_later import has_torch, is_module, meter, module_state, tensors
 from grader.sandbox.watching import parameter_names, written_into
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault
+from grader.sandbox.work_folder import NoFolder, files_in, work_folder
 
 OF_TORCH = "nn."
 """How names begin that are of `torch.nn` and not of the student's file."""
@@ -52,6 +55,7 @@ class Servant:
         interactive: let Ctrl-C through, where a person sits in front of this process.
         instances: the student's objects that the trusted side can refer to, by number.
         anew: for each, what its last call has set among its plain attributes.
+        helpers: the functions that checks brought along, by their text.
     """
 
     loader: Loader = field(default_factory=Loader)
@@ -60,6 +64,7 @@ class Servant:
     interactive: bool = False
     instances: dict[int, object] = field(default_factory=dict)
     anew: dict[int, list[str]] = field(default_factory=dict)
+    helpers: dict[str, Any] = field(default_factory=dict)
 
     def reply(self, frame: Frame) -> Frame:
         """Reply to one request; whatever student code raises becomes part of the reply."""
@@ -70,6 +75,8 @@ class Servant:
             header = self._dispatch(frame, packer)
         except Missing as error:
             header = {"failure": {"kind": "missing", "message": str(error)}}
+        except NoFolder:
+            header = {"failure": {"kind": "no_folder"}}
         except NotAttempted as error:
             header = {"failure": error.args[0].as_stub().header()}
         except BaseException as error:
@@ -173,6 +180,17 @@ class Servant:
             raise NotAttempted(describe_failure(value, self.loader.find_cell))
         return value
 
+    def _target(self, request: Mapping[str, Any]) -> object:
+        """What a request names; a function that the check brought along knows nothing of the file."""
+        if "helper" not in request:
+            return self._named(request)
+        name, text = request["helper"]
+        if text not in self.helpers:
+            namespace: dict[str, Any] = {"__name__": "helper"}
+            exec(compile(text, f"<{name}>", "exec"), namespace)
+            self.helpers[text] = namespace[name]
+        return self.helpers[text]
+
     def _instance(self, number: int) -> object:
         try:
             return self.instances[number]
@@ -207,13 +225,14 @@ class Servant:
         self, request: Mapping[str, Any], unpacker: Unpacker, packer: Packer
     ) -> dict[str, Any]:
         instance = request.get("instance")
-        target = self._named(request) if instance is None else self._instance(instance)
-        asked = _method(target, request["method"]) if "method" in request else target
+        target = self._target(request) if instance is None else self._instance(instance)
+        asked = _asked(target, request)
         arguments = {
             str(name): unpacker.unpack(node)
             for name, node in [*enumerate(request["args"]), *request["kwargs"].items()]
         }
         cotangent = unpacker.unpack(request.get("cotangent"))
+        files = unpacker.unpack(request.get("files"))
         has_cotangent = cotangent is not None
         leaves = {name: leaf_of(value, has_cotangent) for name, value in arguments.items()}
         given = {name: argument_of(leaf) for name, leaf in leaves.items()}
@@ -221,14 +240,20 @@ class Servant:
             target.train(request["training"])
         if request.get("seed") is not None:
             random.seed(request["seed"])
+            seed_numpy(request["seed"])
             if has_torch():
                 tensors.set_seed(request["seed"])
         before = _loose_parts(target) if instance is not None else []
         operations = tensors.Operations() if request.get("operations") else None
         is_metered = request.get("meter") and has_torch()
         chance = tensors.chance() if request.get("chance") and has_torch() else None
-        with operations or nullcontext(), meter.metered() if is_metered else nullcontext() as cost:
+        written: dict[str, bytes] = {}
+        with ExitStack() as around:
+            folder = None if files is None else around.enter_context(work_folder(files))
+            around.enter_context(operations or nullcontext())
+            cost = around.enter_context(meter.metered() if is_metered else nullcontext())
             value = self.invoke(asked, given, len(request["args"]))
+            written = files_in(folder) if folder else {}
         if request.get("first") and isinstance(value, tuple | list) and value:
             value = value[0]
         if instance is not None:
@@ -240,7 +265,9 @@ class Servant:
             header["drew"] = tensors.chance() != chance
         node = header["value"]
         stays = node == {"unsupported": type_name(value)}
-        if "method" in request and (stays or (isinstance(node, dict) and "record" in node)):
+        is_record = "method" in request and isinstance(node, dict) and "record" in node
+        if stays or is_record:
+            packer.clear()
             header["value"] = packer.pack(self._keep(value))  # an iterator, another instance
         if operations is not None:
             header["operations"] = operations.counts
@@ -255,6 +282,8 @@ class Servant:
             header["gradients"] = packer.pack(
                 module_state.gradients(value, cotangent, target, leaves)
             )
+        if files is not None:
+            header["files"] = packer.pack(written)
         return header
 
     def _writes(self, target: object, changed: list[str]) -> list[list[Any]]:
@@ -275,6 +304,17 @@ class Servant:
         if not callable(target) and hasattr(target, "forward"):
             return target.forward(*args, **kwargs)
         return target(*args, **kwargs)  # type: ignore[operator]
+
+
+def _asked(target: Any, request: Mapping[str, Any]) -> Any:
+    """What a request calls: the target, a method of it, or what reads an attribute or the next values."""
+    if "take" in request:
+        return lambda: list(islice(target, request["take"]))
+    if "method" not in request:
+        return target
+    if request.get("reads"):
+        return partial(getattr, target, request["method"])
+    return _method(target, request["method"])
 
 
 def _method(instance: object, name: str) -> Callable[..., object]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from grader.sandbox import tables
 from grader.sandbox.kinds import HASHED, STAYS, node_of, value_of
 from grader.sandbox.plain_data import (
     ARRAYS,
@@ -139,6 +140,11 @@ class Packer:
         """The bytes of all tensors packed so far."""
         return b"".join(self.chunks)
 
+    def clear(self) -> None:
+        """Forget the bytes of what was packed and does not travel after all."""
+        self.chunks.clear()
+        self.size = 0
+
     def pack(self, value: object, depth: int = 0) -> Any:
         """The JSON node for a value; what cannot travel becomes its type's name."""
         self.items += 1
@@ -148,7 +154,7 @@ class Packer:
             return value
         if is_tensor(value):
             return self._tensor(value)
-        if isinstance(value, numbers.Integral):  # numpy's, too
+        if isinstance(value, numbers.Integral) and not tables.is_moment(value):  # numpy's, too
             number = int(value)
             return number if number.bit_length() <= MAX_INT_BITS else {"unsupported": "a huge int"}
         if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
@@ -177,7 +183,7 @@ class Packer:
         if isinstance(value, NamedFunction):
             return {"function": value.name}
         if is_array(value):
-            return self._array(value)
+            return self._array(value, depth)
         if isinstance(value, Mapping):
             pairs = takewhile(lambda _pair: not self.is_full, value.items())
             tag = "settings" if isinstance(value, Settings) else "dict"
@@ -187,7 +193,10 @@ class Packer:
         name = type_name(value)
         if name in TRUTH_VALUES:
             return bool(value)
-        made = node_of(value, lambda part: self.pack(part, depth + 1))
+        made = self._other(value, lambda part: self.pack(part, depth + 1))
+        if isinstance(made, str):
+            self.stays.append(made)
+            return {"unsupported": made}
         if made is None or "enum" in made or "record" in made:
             self.stays.append(value.type_name if isinstance(value, STAYS) else name)
         return {"unsupported": name} if made is None else made
@@ -200,10 +209,23 @@ class Packer:
             if full:
                 return
 
-    def _array(self, array: Any) -> Any:
+    def _other(self, value: object, pack: Callable[[object], Any]) -> dict[str, Any] | str | None:
+        """The node of a further kind of value; of a table that does not travel, why."""
+        count, size = len(self.chunks), self.size
+        try:
+            return tables.node_of(value, pack) or node_of(value, pack)
+        except tables.NoTravel as error:
+            del self.chunks[count:]
+            self.size = size
+            return f"{type_name(value)} with {error}"
+
+    def _array(self, array: Any, depth: int) -> Any:
+        if node := tables.array_node(array, lambda part: self.pack(part, depth + 1)):
+            return node
         is_large = array.nbytes > MAX_PAYLOAD_BYTES or array.ndim > MAX_RANK
         found = None if is_large else array_bytes(array)
         if found is None:
+            self.stays.append(f"numpy.ndarray of {array.dtype}")
             what = f"{array.nbytes} bytes" if is_large else f"dtype {array.dtype}"
             return {"unsupported": f"numpy.ndarray of {what}, which does not travel"}
         return self._chunk("array", *found, "a numpy array")
@@ -292,7 +314,8 @@ class Unpacker:
         if tag == "function" and self.find is not None and isinstance(content, str):
             return self.find(content)
         try:
-            return value_of(tag, content, lambda part: self.unpack(part, depth + 1))
+            further = tables.value_of if tag in tables.TAGS else value_of
+            return further(tag, content, lambda part: self.unpack(part, depth + 1))
         except LookupError:
             raise WireFault(f"a value carries the unknown tag {tag[:40]!r}") from None
         except WireFault:
@@ -331,7 +354,7 @@ class Unpacker:
     def _array(self, content: Any) -> Any:
         match content:
             case [str(dtype), list(sizes)] if dtype in ARRAYS:
-                _dtype, shape, *_flags = _tensor_description([dtype, sizes, False, False])
+                _dtype, shape, *_flags = _tensor_description(["int64", sizes, False, False])
             case _:
                 raise WireFault("an array has a dtype that does not travel")
         chunk = self._values(dtype, shape)
@@ -349,7 +372,7 @@ class Unpacker:
 
     def _values(self, dtype: str, shape: list[int]) -> bytearray:
         """The next bytes of the payload, as the memory of a tensor or an array."""
-        size = math.prod(shape) * DTYPES[dtype]
+        size = math.prod(shape) * (DTYPES.get(dtype) or ARRAYS[dtype])
         if self.offset + size > len(self.payload):
             raise WireFault("a tensor claims more bytes than the frame carries")
         chunk = bytearray(memoryview(self.payload)[self.offset : self.offset + size])

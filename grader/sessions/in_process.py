@@ -10,7 +10,7 @@ from typing import Any, TextIO, cast
 
 from grader.course.course import Limits
 from grader.sandbox.failures import OutOfTime
-from grader.sandbox.limits import LIMITS_MEMORY
+from grader.sandbox.limits import LIMITS_MEMORY, import_packages, libraries_in
 from grader.sandbox.loader import Loader
 from grader.sandbox.servant import Servant
 from grader.sandbox.wire import Frame
@@ -21,18 +21,25 @@ from grader.submissions.submission import Submission
 
 
 class Heard:
-    """Standard output while student code runs here: what is printed is shown, and kept as well."""
+    """Standard output while student code runs here: what is printed is kept, and shown where somebody looks.
 
-    def __init__(self) -> None:
+    Args:
+        is_shown: whether it is.
+    """
+
+    def __init__(self, is_shown: bool) -> None:
         self.stream: Any = sys.stdout
+        self.is_shown = is_shown
         self.parts: list[str] = []
         self.left = 0
 
     def write(self, text: str) -> int:
-        """Show the text, and keep it."""
+        """Keep the text, and show it where it is to be."""
         self.parts.append(text[: self.left])
         self.left -= len(self.parts[-1])
-        return int(self.stream.write(text) or len(text))
+        if self.is_shown:
+            self.stream.write(text)
+        return len(text)
 
     def drain(self) -> str:
         """What was printed since the last call, as far as it is kept."""
@@ -55,10 +62,11 @@ class InProcessSession(Session):
 
     def __init__(self, submission: Submission, *, is_alone: bool = False) -> None:
         self.submission, self.is_alone = submission, is_alone
-        self.heard = Heard()
+        self.heard = Heard(is_alone)
         self.servant = Servant(Loader(interactive=True), drain=self.heard.drain, interactive=True)
         headers = {key: source.header() for key, source in submission.sources.items()}
         self.servant.loader.add(headers, submission.modules, submission.lent)
+        import_packages(libraries_in(source.text for source in submission.sources.values()))
 
     def within(self, limits: Limits) -> ChildSession | None:
         """A child process of its own, where there may be one and its memory can be limited."""

@@ -17,6 +17,7 @@ A class of checks inherits what many exercises share (`grader.testing.mixins`): 
 - `Failure`: the reason, as `student.refusal` returns it.
 - `RemoteObject`: stands for an instance, class or function of the student's.
 - `N_`: marks words for the student that a check keeps in a variable, so that they are translated.
+- `beside_student`: lets a function of the check file run beside student code, where all is an object.
 - `by_name`: a parameter, or its gradient, by its name, wherever in a module it is kept.
 - `describe`: a value in a few words, for a sentence of the check.
 - `view`, `ExampleText`: what right code lets a student see (`grader.testing.views`).
@@ -39,7 +40,12 @@ from grader.testing.draw import Draw
 from grader.testing.judge import Judge
 from grader.testing.predictions import prediction
 from grader.testing.replies import Failure
-from grader.testing.student import ReferenceHandle, StudentHandle, StudentOutcome
+from grader.testing.student import (
+    ReferenceHandle,
+    StudentHandle,
+    StudentOutcome,
+    beside_student,
+)
 from grader.testing.views import ExampleText, Heat, Text, view
 
 __all__ = [
@@ -57,6 +63,7 @@ __all__ = [
     "StudentHandle",
     "StudentOutcome",
     "Text",
+    "beside_student",
     "by_name",
     "describe",
     "prediction",

@@ -8,12 +8,17 @@ A check asks for `attempt`. What the exercise is named after is called, and what
     attempt(scores).keeps_arguments()
     attempt(scores, cotangent=ones).gradients_agree(what="the gradient for the scores")
 
+    attempt().first(8).agrees()                             # of a generator
+    attempt(rows).prints()
+    attempt("out.txt", files={}).writes("out.txt")
+    attempt.raises(ValueError, -1)
+
 Of a class, `attempt.instance(3, 2, given=values)` makes one of the student's and one of the
 solution's, with the same parameters; it is called and judged in the same way.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -21,13 +26,15 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from grader.core.language import N_, _
+from grader.core.language import N_, _, listed
 from grader.core.text import clean
 from grader.course.printed_tensors import Printed
 from grader.sandbox.wire import Frame, RemoteObject
+from grader.testing.compare import describe
 from grader.testing.judge import Judge
 from grader.testing.replies import Answer, Failure, Loaded, State
 from grader.testing.student import (
+    Helper,
     ReferenceHandle,
     StudentHandle,
     StudentOutcome,
@@ -58,6 +65,9 @@ class Called:
         self.args = tuple(_plain(value) for value in args)
         self.how = {name: _plain(value) for name, value in how.items()}
         self.answer: Answer = attempt.asked(*self.args, **self.how)
+        self.before = len(attempt.history)
+        if "method" in how:
+            attempt.history.append(self)
 
     def prints(self, expected: str | None = None) -> None:
         """Judge what the call printed; what is blank at the end of a line does not count.
@@ -66,11 +76,57 @@ class Called:
             expected: the text; what the solution prints unless given.
         """
         text = self.right.printed if expected is None else expected
-        found, right = (
-            "\n".join(map(str.rstrip, one.rstrip().split("\n")))
-            for one in (self.answer.printed, text)
-        )
-        self.judge(found, right, what=_("what is printed"))
+        self.judge(_trimmed(self.answer.printed), _trimmed(text), what=_("what is printed"))
+
+    def writes(self, name: str, expected: str | bytes | None = None) -> None:
+        """Judge a file that the call wrote below its working folder; it was given one by `files={}`.
+
+        Args:
+            name: of the file, from the working folder.
+            expected: what is in it; what the solution writes unless given. Of text, what is blank
+                at the end of a line does not count.
+        """
+        content = self.right.files[name] if expected is None else expected
+        if name not in self.answer.files:
+            written = self.answer.files.keys() - self.how["files"].keys()
+            others = [clean(other, 60) for other in sorted(written)[:4]]
+            words = _("It should write the file {name}, and wrote {others}.")
+            if not others:
+                words = _("It should write the file {name}, and wrote none.")
+            words = words.format(name=name, others=listed(others))
+            self.judge.that(False, words, about=sorted(written))
+        right, found = _text_of(content), _text_of(self.answer.files[name])
+        self.judge(found, right, what=_("the file {name}").format(name=name))
+
+    def first(self, count: int, *, any_type: bool = False) -> "Called":
+        """The next values of the iterator that came back, as a list; it may be an endless one.
+
+        Args:
+            count: how many; the values after them are never made.
+            any_type: whether what has all its values at once, such as a list, may stand for it.
+        """
+        is_iterator = isinstance(self.value, RemoteObject)
+        if not is_iterator and not any_type:
+            words = _(
+                "It should give one value after the other, as `yield` does, and returned {found}."
+            ).format(found=describe(self.value))
+            self.judge.that(False, words, about=describe(self.value, say=str))
+
+        def ask(handle: StudentHandle, value: Any) -> Answer:
+            if isinstance(value, RemoteObject):
+                return handle.first(value, count)
+            return Answer(list(value)[:count] if isinstance(value, Iterable) else value)
+
+        return _Further(self, ask)
+
+    def then(self, method: str, *args: Any, **how: Any) -> "Called":
+        """Call a method of the instance that came back; arguments as `student.call` takes them."""
+        given = [_plain(value) for value in args]
+        return _Further(self, lambda handle, made: handle.call(made, *given, method=method, **how))
+
+    def attribute(self, name: str) -> "Called":
+        """What an attribute of the instance that came back holds, or a property gives."""
+        return _Further(self, lambda handle, made: handle.attribute(made, name))
 
     @property
     def value(self) -> Any:
@@ -79,7 +135,12 @@ class Called:
 
     @cached_property
     def right(self) -> Answer:
-        """What the solution answers."""
+        """What the solution answers, after all that was asked of its instance before."""
+        self.attempt.catch_up(self)
+        return self.asked_of_solution()
+
+    def asked_of_solution(self) -> Answer:
+        """Ask the solution the same."""
         return self.attempt.reference.call(self.attempt.solution, *self.args, **self.how)
 
     @property
@@ -149,6 +210,26 @@ class Called:
         self.judge(found, right, **judged)
 
 
+class _Further(Called):
+    """What is asked of what a call returned, the student's and the solution's alike.
+
+    Args:
+        called: the call.
+        ask: asks it of a handle.
+    """
+
+    def __init__(self, called: Called, ask: Callable[[StudentHandle, Any], Answer]) -> None:
+        self.attempt, self.judge = called.attempt, called.judge
+        self.args, self.how = (), {}
+        self.called, self.ask = called, ask
+        self.answer = ask(called.attempt.student, called.value)
+        self.before = len(self.attempt.history)
+        self.attempt.history.append(self)
+
+    def asked_of_solution(self) -> Answer:
+        return self.ask(self.attempt.reference, self.called.expected)
+
+
 @dataclass
 class Attempt:
     """The student's function or class that an exercise is named after, beside the solution's.
@@ -158,12 +239,19 @@ class Attempt:
         reference: the handle on the solution.
         judge: what judges.
         name: what is called.
+        history: the calls of methods, and what was asked of what came back: an instance remembers them.
     """
 
     student: StudentHandle
     reference: ReferenceHandle
     judge: Judge
     name: str
+    history: list[Called] = field(default_factory=list, init=False)
+
+    def catch_up(self, called: Called) -> None:
+        """Ask the solution for all that was asked of the student's instance before a call."""
+        for earlier in self.history[: called.before]:
+            _ = earlier.right
 
     def of(self, name: str) -> "Attempt":
         """The same of another name that an assignment defines."""
@@ -197,13 +285,21 @@ class Attempt:
             return None
         return Attempt(student, self.reference, self.judge, student.exercise.name)
 
+    def through(self, helper: Helper) -> "Attempt":
+        """The same, called by a function of the check's own: that gets it, and the arguments after it.
+
+        Args:
+            helper: runs beside the student's code, and beside the solution (`beside_student`).
+        """
+        return _Through(self.student, self.reference, self.judge, self.name, helper)
+
     @property
-    def own(self) -> str | RemoteObject:
+    def own(self) -> str | RemoteObject | Helper:
         """What of the student's is called."""
         return self.name
 
     @property
-    def solution(self) -> str | RemoteObject:
+    def solution(self) -> str | RemoteObject | Helper:
         """What of the solution's is called."""
         return self.name
 
@@ -271,6 +367,31 @@ class Attempt:
         values = {name: _plain(value) for name, value in (given or {}).items()}
         parts = (self.student, self.reference, self.judge, self.name)
         return Instance(*parts, (args, how), values, spare or {}, on_made, by_place)
+
+
+@dataclass
+class _Through(Attempt):
+    """What a helper calls.
+
+    Args:
+        helper: gets the function and the arguments.
+    """
+
+    helper: Helper
+
+    @property
+    def own(self) -> Helper:
+        return self.helper
+
+    @property
+    def solution(self) -> Helper:
+        return self.helper
+
+    def refusal(self, *args: Any, **how: Any) -> Failure | None:
+        return super().refusal(self.student.function(self.name), *args, **how)
+
+    def __call__(self, *args: Any, **how: Any) -> Called:
+        return super().__call__(self.student.function(self.name), *args, **how)
 
 
 @dataclass
@@ -376,6 +497,10 @@ class Instance(Attempt):
             lambda made: student.call_request(made, *args, **how)[1],
         )
 
+    def attribute(self, name: str) -> Called:
+        """What an attribute of the instance holds, or a property gives."""
+        return _Made(self).attribute(name)
+
     def refusal(self, *args: Any, **how: Any) -> Failure | None:
         """The same of the instance; that it cannot be made is another failure."""
         failure = super().refusal(*args, **how)
@@ -384,9 +509,31 @@ class Instance(Attempt):
         return failure
 
 
+class _Made(Called):
+    """The two instances, as if a call had returned them."""
+
+    def __init__(self, made: Instance) -> None:
+        self.attempt, self.judge = made, made.judge
+        self.answer, self.right = Answer(made.own), Answer(made.solution)
+
+
 def by_name(found: Mapping[str, Any], name: str) -> Any:
     """The entry of that name, wherever in a module it is kept; None where there is none."""
     return next((item for key, item in found.items() if f".{key}".endswith(f".{name}")), None)
+
+
+def _trimmed(text: str) -> str:
+    """A text without what is blank at the end of its lines."""
+    return "\n".join(map(str.rstrip, text.rstrip().split("\n")))
+
+
+def _text_of(content: str | bytes) -> str | bytes:
+    """What a file holds: text where it is some."""
+    try:
+        text = content if isinstance(content, str) else content.decode()
+    except UnicodeDecodeError:
+        return content
+    return _trimmed(text)
 
 
 def _plain(value: Any) -> Any:

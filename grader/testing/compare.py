@@ -17,6 +17,7 @@ from grader.core.text import clean
 from grader.sandbox.failures import closest, renamed
 from grader.sandbox.kinds import HASHED, Record
 from grader.sandbox.plain_data import OtherFloat
+from grader.sandbox.tables import is_missing, is_table
 from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.relations import (
     BYTES,
@@ -33,6 +34,7 @@ from grader.testing.relations import (
     single_ratio_hints,
     value_relation,
 )
+from grader.testing.tables import compare_arrays, compare_tables, compare_texts
 
 REFERENCE_ATOL = 1e-5
 """How far off values of about 1 may be: right variants of the solutions differ by at most 2e-6."""
@@ -45,6 +47,9 @@ SMALLEST_ATOL = 1e-12
 
 MOST_SIZES = 6
 """Lists of so few whole numbers, such as shapes, are shown as they are."""
+
+NUMBERS = frozenset("biufc")
+"""numpy's kinds of dtypes of numbers."""
 
 MOST_NAMED = 4
 """So many names are listed that are not expected."""
@@ -159,6 +164,8 @@ def compare(
         equal_nan=equal_nan,
     )
     if isinstance(expected, np.ndarray) and isinstance(actual, np.ndarray):
+        if not {actual.dtype.kind, expected.dtype.kind} <= NUMBERS:
+            return compare_arrays(actual, expected, again)
         found = again(torch.from_numpy(actual), torch.from_numpy(np.array(expected)))
         return found and (found[0].replace("torch.", ""), found[1])
     if isinstance(actual, np.ndarray):
@@ -191,10 +198,18 @@ def compare(
         return compare_sets(actual, expected)
     if isinstance(expected, BYTES) and isinstance(actual, BYTES):
         return compare_bytes(actual, expected)
-    if isinstance(expected, np.ndarray):
+    if is_table(expected) and type(actual).__name__ == type(expected).__name__:
+        return compare_tables(actual, expected, again)
+    if isinstance(expected, np.ndarray) or is_table(expected) or is_table(actual):
         return _contrast(describe(expected), describe(actual)), ()
+    if is_missing(expected) and type(actual) is type(expected) and is_missing(actual):
+        return (
+            None if equal_nan else (_contrast(repr(expected), repr(actual)), (_(NAN_IS_NOT_NAN),))
+        )
     if type(actual) is type(expected) and actual == expected:
         return None
+    if isinstance(actual, str) and isinstance(expected, str) and "\n" in expected:
+        return compare_texts(actual, expected)
     if isinstance(actual, str) and isinstance(expected, str):
         return _contrast(f"{expected!r}", f"{clean(actual[:60])!r}"), ()
     hints = single_ratio_hints(actual, expected) if _is_count(actual, expected) else ()
@@ -555,6 +570,12 @@ def describe(value: Any, say: Say = _) -> str:
         return f"{value!r}"
     if isinstance(value, np.ndarray):
         return say("a numpy array of shape {shape}").format(shape=value.shape)
+    if is_table(value) and len(value.shape) > 1:
+        return say("a DataFrame of shape {shape}").format(shape=value.shape)
+    if is_table(value):
+        return say("a {kind} of {size}").format(kind=type(value).__name__, size=len(value))
+    if is_missing(value) or type(value).__module__.partition(".")[0] in ("numpy", "pandas"):
+        return clean(repr(value), 80)  # a moment
     if isinstance(value, SETS):
         return say("a {kind} of {size}").format(kind=type(value).__name__, size=len(value))
     if isinstance(value, BYTES):

@@ -127,6 +127,7 @@ class Answer:
         body: where nothing came back, "empty" or "unindented" for a function that does nothing.
         writes: the parameters that were changed in place, with the line that did it, if known.
         has_drawn: whether random numbers were drawn, where that was asked for.
+        files: what was in the working folder afterwards, where it had one of its own.
     """
 
     value: Any
@@ -138,6 +139,7 @@ class Answer:
     writes: tuple[Write, ...] = ()
     cost: Cost | None = None
     has_drawn: bool = False
+    files: dict[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,7 @@ def read_values(frame: Frame, *keys: str, takes_shapes: bool = False) -> list[An
 
 def read_answer(frame: Frame) -> Answer:
     """What a call returned."""
-    value, content = read_values(frame, "value", "gradients")
+    value, content, files = read_values(frame, "value", "gradients", "files")
     gradients = None
     if isinstance(content, dict):
         gradients = Gradients(*(_tensors(content.get(key)) for key in ("parameters", "arguments")))
@@ -234,6 +236,7 @@ def read_answer(frame: Frame) -> Answer:
         _writes(said("writes")),
         read_cost(said("cost")),
         said("drew") is True,
+        {_text(name): text for name, text in _dict(files).items() if isinstance(text, bytes)},
     )
 
 

@@ -4,18 +4,22 @@ Its verbs send requests; what comes back is plain data, rebuilt on this side. A 
 raises a `StudentOutcome`, which is no `Exception`, so that no check swallows it by accident.
 """
 
+import ast
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from inspect import getsource
+from pathlib import PurePosixPath
+from textwrap import dedent
 from typing import Any, TypeVar
 
 import pytest
 import torch
 
 from grader.core.errors import GraderFault
-from grader.core.language import _
+from grader.core.language import N_, _
 from grader.course.course import Exercise
 from grader.sandbox.wire import Frame, NamedFunction, Packer, RemoteObject, WireFault
 from grader.sessions.base import OwnFrame, is_busy
@@ -43,15 +47,44 @@ T = TypeVar("T")
 NO_ARGUMENT = (
     "a value of type {name} cannot be handed to student code; hand over what it is made of. What travels: numbers "
     "(Decimal, Fraction and complex ones, too), text, bytes, None, dates and times, ranges, tensors, numpy arrays of "
-    "numbers, and lists, tuples, dicts, sets and deques of these; a function of the stub by `student.function(name)`"
+    "numbers, text and moments, pandas frames and series of these, and lists, tuples, dicts, sets and deques of all "
+    "that; a function of the stub by `student.function(name)`"
 )
 """An author's mistake: what arrives would be a description."""
+
+NO_FOLDER = N_("This was not judged: on this computer your code may not write files.")
 
 TIMES = 3
 """How often a call is made again, to see whether it gives the same."""
 
 MOST_CONSTANTS = 8
 """How many of a file's constants are looked at, to call inputs by their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A function of a check file that runs beside student code, and is no part of the student's file.
+
+    Args:
+        name: the function.
+        text: the code that defines it.
+    """
+
+    name: str
+    text: str
+
+
+def beside_student(function: Callable[..., Any]) -> Helper:
+    """Let a function of a check file run beside student code, as `student.call(helper, …)` calls it.
+
+    It may use everything that is an object there, and returns what travels. It is sent by its own
+    text, so that it imports what it needs, and knows no other name of the check file.
+    """
+    (node,) = ast.parse(dedent(getsource(function))).body
+    if not isinstance(node, ast.FunctionDef):
+        raise ValueError("a helper beside student code is a function")
+    node.decorator_list = []
+    return Helper(node.name, f"from __future__ import annotations\n{ast.unparse(node)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +103,8 @@ class Call:
         is_unlike: whether a class was called just so, though its constructor is written otherwise, or
             takes fewer arguments.
         training: the mode that an instance was put into.
+        reads: whether an attribute was read, the `method`.
+        takes: how many values of an iterator were asked for.
     """
 
     target: str
@@ -86,6 +121,8 @@ class Call:
     is_unlike: bool = False
     method: str = ""
     training: bool | None = None
+    reads: bool = False
+    takes: int = 0
 
     @property
     def is_drawn(self) -> bool:
@@ -105,12 +142,11 @@ class StudentOutcome(pytest.fail.Exception):  # type: ignore[name-defined, misc]
 class NotJudged(pytest.fail.Exception):  # type: ignore[name-defined, misc]
     """Ends a check because student code got too little of the processor to be judged."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            _(
-                "This was not judged: the computer was busy, and your code got no turn. Run it again."
-            )
+    def __init__(self, why: str = "") -> None:
+        busy = _(
+            "This was not judged: the computer was busy, and your code got no turn. Run it again."
         )
+        super().__init__(why or busy)
 
 
 @dataclass(slots=True)
@@ -203,7 +239,7 @@ class StudentHandle:
 
     def call(
         self,
-        target: str | RemoteObject,
+        target: str | RemoteObject | Helper,
         *args: Any,
         seed: int | None = None,
         training: bool | None = None,
@@ -213,6 +249,7 @@ class StudentHandle:
         exact: bool = False,
         method: str = "",
         first: bool = False,
+        files: Mapping[str, str | bytes] | None = None,
         **kwargs: Any,
     ) -> Answer:
         """Call a function, make an instance of a class, or run an instance's `forward` or a method.
@@ -221,11 +258,11 @@ class StudentHandle:
         whose constructor takes them by other names, or in another order, gets them as it has them.
 
         Args:
-            target: a name the student defined, one of torch's own modules ("nn.Linear"), or an
-                instance made before.
+            target: a name the student defined, one of torch's own modules ("nn.Linear"), an
+                instance made before, or a function of the check's own (`beside_student`).
             *args: plain data (sets, bytes and numpy's arrays, too), tensors, instances, and
                 functions by their names (`function("mse")`).
-            seed: seeds the random numbers of Python and torch right before the call.
+            seed: seeds the random numbers of Python, numpy and torch right before the call.
             training: puts an instance into training (True) or eval mode (False) before the call.
             cotangent: of the result's shape; asks for the gradients of `(result * cotangent).sum()`
                 for the parameters and the floating-point tensors among the arguments.
@@ -235,6 +272,8 @@ class StudentHandle:
             method: of an instance, the method to call, such as "push" or "__len__". What it returns
                 and is no data, an iterator or another instance, stays and can be called in its turn.
             first: of a tuple or list that comes back, takes the first part alone.
+            files: gives the call a working folder of its own, with these files in it; what is there
+                afterwards the answer has as its `files`.
             **kwargs: as `args`.
 
         Raises:
@@ -252,22 +291,13 @@ class StudentHandle:
             exact=exact,
             method=method,
             first=first,
+            files=files,
             **kwargs,
         )
-        self.calls.append(call)
-        answer = self._read(read_answer, self._ask(frame.header, frame.payload))
+        answer = self._answered(call, frame)
         if meter and answer.cost is None:
             raise self._outcome(Failure("crashed", message=_("its process left out the cost")))
-        position = len(self.calls) - 1
-        self.answers[position] = answer
-        if answer.has_drawn:
-            self.drew.add(position)
-        call = replace(call, writes=answer.writes)
-        if answer.value is None:
-            call = replace(call, body=answer.body, printed=answer.printed)
-        if not call.is_forward and isinstance(answer.value, RemoteObject):
-            call = replace(call, instance=answer.value.number)
-        self.calls[-1] = call
+        call = self.calls[-1]
         if cotangent is None:
             return answer
         if isinstance(answer.value, torch.Tensor) and answer.value.shape != cotangent.shape:
@@ -281,9 +311,47 @@ class StudentHandle:
         renamed = {name: found.get(own) for name, own in own_names.items()}
         return replace(answer, gradients=Gradients({**renamed, **found}, complete))
 
+    def attribute(self, instance: RemoteObject, name: str) -> Answer:
+        """What an attribute of an instance holds, or a property gives.
+
+        Raises:
+            StudentOutcome: when the request fails.
+        """
+        self.submission.settle()
+        call, frame = self.call_request(instance, method=name)
+        asked = Frame({**frame.header, "reads": True}, frame.payload)
+        return self._answered(replace(call, reads=True), asked)
+
+    def first(self, iterator: RemoteObject, count: int) -> Answer:
+        """The next values of an iterator that came back, as a list; an endless one is asked for no more.
+
+        Raises:
+            StudentOutcome: when the request fails.
+        """
+        self.submission.settle()
+        call, frame = self.call_request(iterator)
+        asked = Frame({**frame.header, "take": count}, frame.payload)
+        return self._answered(replace(call, takes=count), asked)
+
+    def _answered(self, call: Call, frame: Frame) -> Answer:
+        """Send a call, and note what came of it."""
+        self.calls.append(call)
+        answer = self._read(read_answer, self._ask(frame.header, frame.payload))
+        position = len(self.calls) - 1
+        self.answers[position] = answer
+        if answer.has_drawn:
+            self.drew.add(position)
+        call = replace(call, writes=answer.writes)
+        if answer.value is None:
+            call = replace(call, body=answer.body, printed=answer.printed)
+        if not call.is_forward and isinstance(answer.value, RemoteObject):
+            call = replace(call, instance=answer.value.number)
+        self.calls[-1] = call
+        return answer
+
     def call_request(
         self,
-        target: str | RemoteObject,
+        target: str | RemoteObject | Helper,
         *args: Any,
         seed: int | None = None,
         training: bool | None = None,
@@ -293,17 +361,22 @@ class StudentHandle:
         exact: bool = False,
         method: str = "",
         first: bool = False,
+        files: Mapping[str, str | bytes] | None = None,
         **kwargs: Any,
     ) -> tuple[Call, Frame]:
         """What `call` sends for the same arguments, and what it notes of that."""
-        if method and (isinstance(target, str) or not method.isidentifier()):
+        if method and (not isinstance(target, RemoteObject) or not method.isidentifier()):
             raise ValueError(f"`method` names a method of an instance, not {method!r}")
         if meter and cotangent is not None:
             raise ValueError("a call is asked for gradients or for its cost, not for both")
-        instance = None if isinstance(target, str) else self._instance(target)
+        helper = target if isinstance(target, Helper) else None
+        instance = None if helper or isinstance(target, str) else self._instance(target)
         name, number = (instance.type_name, instance.number) if instance else (str(target), 0)
+        name = helper.name if helper else name
         source = self._source()
-        own, lacks, which = (args, kwargs), False, {"instance": number}
+        own, lacks, which = (args, kwargs), False, dict[str, Any](instance=number)
+        if helper:
+            which = {"helper": [helper.name, helper.text]}
         if isinstance(target, str):
             (own, lacks), which = self._arranged(target, args, kwargs), self._named(target)
         unlike, asked = lacks or (exact and own != (args, kwargs)), cotangent is not None
@@ -323,6 +396,7 @@ class StudentHandle:
             "seed": seed,
             "training": training,
             **{name: value for name, value in flags.items() if value},
+            **({} if files is None else {"files": packer.pack(_as_bytes(files))}),
         }
         if packer.stays:
             raise ValueError(NO_ARGUMENT.format(name=packer.stays[0]))
@@ -347,7 +421,9 @@ class StudentHandle:
         """
         return self.submission.uses(self.exercise, name, *by)
 
-    def refusal(self, target: str | RemoteObject, *args: Any, **kwargs: Any) -> Failure | None:
+    def refusal(
+        self, target: str | RemoteObject | Helper, *args: Any, **kwargs: Any
+    ) -> Failure | None:
         """The exception that a `call` with these arguments raises, or None when it returns.
 
         Raises:
@@ -473,7 +549,12 @@ class StudentHandle:
         """
         at = self._position_of(value)
         last = None if at is None else self.calls[at]
-        if last is None or last.method or (last.seed is not None and last.training is not False):
+        if (
+            last is None
+            or last.method
+            or last.takes
+            or (last.seed is not None and last.training is not False)
+        ):
             return []
         asked = replace(self.aside(), submission=replace(self.submission, notes_chance=True))
         with suppress(StudentOutcome, NotJudged):
@@ -534,7 +615,7 @@ class StudentHandle:
 
     # How requests are made and replies read.
 
-    def _instance(self, value: RemoteObject) -> RemoteObject:
+    def _instance(self, value: Any) -> RemoteObject:
         """An instance of the student's class; anything else ends the check."""
         if not isinstance(value, RemoteObject) or not value.number:
             raise self._outcome(Failure("no_instance", message=type(value).__name__))
@@ -589,6 +670,8 @@ class StudentHandle:
         if "failure" in frame.header:
             if is_busy(frame):
                 raise NotJudged
+            if frame.header["failure"] == {"kind": "no_folder"}:
+                raise NotJudged(_(NO_FOLDER))
             failure = read_failure(frame.header["failure"], is_ours=isinstance(frame, OwnFrame))
             raise self._outcome(self._explained(failure, self._lacking(header)))
         return frame
@@ -660,6 +743,15 @@ class ReferenceHandle(StudentHandle):
     def _outcome(self, failure: Failure) -> StudentOutcome:
         reason = f"{failure.type or failure.kind}: {failure.message}".rstrip(": ")
         raise GraderFault(f"the reference solution of {self.exercise.id} failed: {reason}")
+
+
+def _as_bytes(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
+    """Files as they are handed over."""
+    for name in files:
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or not path.name:
+            raise ValueError(f"{name!r} is no file below a working folder")
+    return {n: text.encode() if isinstance(text, str) else text for n, text in files.items()}
 
 
 def _is_in(value: torch.Tensor, others: Sequence[torch.Tensor]) -> bool:

@@ -63,6 +63,12 @@ OTHER = {
     "a list that holds itself": "itself()",
     "a list a thousand deep": "deep(1000)",
     "a number that lies": "Number(7)",
+    "an array of text": "__import__('numpy').array(['2 * x'])",
+    "a moment that is none": "__import__('numpy').datetime64('NaT')",
+    "a frame": "__import__('pandas').DataFrame((x + x).numpy())",
+    "a frame that equals everything": "frame(__import__('pandas').DataFrame)",
+    "an endless generator": "iter(int, 1)",
+    "an instance that calls itself a tensor": "type('Tensor', (), {'__module__': 'torch'})()",
 }
 
 LIARS = """
@@ -121,6 +127,11 @@ def itself():
     made = []
     made.append(made)
     return made
+
+
+def frame(base):
+    members = {"__eq__": lambda self, other: True, "__len__": lambda self: 2**62}
+    return type("Tensor", (base,), {**members, "__hash__": None})({"x": [1]})
 
 
 def deep(depth):

@@ -1,5 +1,8 @@
 """Attacks on the protocol: silence, floods, garbage, and lengths that are not."""
 
+import json
+import struct
+
 import pytest
 
 SEND = """
@@ -37,6 +40,34 @@ GARBAGE = {
 def test_garbage_costs_the_exercise(attack, data):
     """Anything that is no frame ends the process that sent it."""
     assert attack(f"{SEND}\n\ndef double(x):\n    send({data})\n    return x + x\n") == NO_ANSWER
+
+
+LIES = {
+    "text that is longer than its array": {"texts": ["str", [2], {"list": ["a"]}]},
+    "text that takes gigabytes": {
+        "texts": ["str", [9_000], {"list": ["a" * 20_000, *[""] * 8_999]}]
+    },
+    "a day that is none": {"date": "nan"},
+    "moments of numbers that are none": {"moments": ["M8[s]", {"list": ["nan"]}]},
+    "a frame without columns that it names": {
+        "frame": [[[None], [["object", {"list": [1]}]]], [["a"], [["object", {"list": ["a"]}]]], []]
+    },
+    "a column whose dtype is code": {
+        "series": [None, [[None], [["object", {"list": [1]}]]], ["exec('1')", {"list": [1]}]]
+    },
+    "an index of lists": {"index": [[None], [["object", {"list": [{"list": []}]}]]]},
+}
+
+
+@pytest.mark.parametrize("launcher", ["without_namespaces"], indirect=True)
+@pytest.mark.parametrize("node", LIES.values(), ids=LIES.keys())
+def test_a_value_that_lies_about_itself_costs_the_exercise(attack, node):
+    """Well-formed frames, whose values are not what they say."""
+    header = json.dumps({"value": node, "output": ""}).encode()
+    frame = struct.pack("!II", len(header), 0) + header
+    body = f"send({frame!r})\n    os._exit(0)"
+    score, lost, said = attack(f"{SEND}\n\ndef double(x):\n    {body}\n")
+    assert (score, lost["double"], said) == (5, "crashed blocked blocked", "malformed")
 
 
 def test_garbage_while_loading_costs_everything(attack):

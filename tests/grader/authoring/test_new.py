@@ -67,6 +67,34 @@ def test_where_there_are_no_templates_it_is_said(monkeypatch: pytest.MonkeyPatch
         new_course("Mine")
 
 
+@pytest.fixture(params=["plain", "numpy"])
+def other_course(request: pytest.FixtureRequest, tmp_path: Path) -> Course:
+    """A new course of another kind, whose assignment has another name."""
+    write_all(new_course("Mine", "02_counting_words", request.param), tmp_path / "other")
+    return load_course(tmp_path / "other")
+
+
+@pytest.mark.slow
+def test_a_course_of_another_kind_keeps_its_promises_without_a_tensor(other_course: Course) -> None:
+    """Nothing of torch, nor of the assignment's first name; what is added is of its kind, and works."""
+    course = other_course
+    report = validate(course)
+    assert (report.faults, report.warnings) == ([], [])
+    (assignment,) = course.assignments
+    assert (assignment.id, assignment.title) == ("01_counting_words", "Counting words")
+    course = write(course, new_exercise(course, "01", NewExercise("sums", after="standardize")))
+    course = write(course, new_assignment(course, "more_steps", "", ["one", "Two"]))
+    texts = [text.decode() for path, text in state(course).items() if not path.endswith(".whl")]
+    assert not re.search(r"torch|Tensor|nn\.|first_steps", "\n".join(texts))
+    assert validate(course).faults == list(no_todo_is_left(course, course.exercises))
+
+
+def test_a_course_whose_assignment_cannot_be_named_so_is_refused() -> None:
+    """Before anything is written."""
+    with pytest.raises(UsageError, match="'Counting Words' cannot be an assignment's name"):
+        new_course("Mine", "Counting Words")
+
+
 @pytest.mark.slow
 def test_what_was_added_is_named_place_by_place_and_works_at_once(course: Course) -> None:
     """An exercise between others, a class, and an assignment: faults are what is to be filled in."""

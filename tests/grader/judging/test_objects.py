@@ -1,4 +1,4 @@
-"""A course of objects: methods, sets, bytes, arrays, and functions by their names are judged."""
+"""The course of everyday Python: methods, sets, bytes, frames, generators, files, and functions are judged."""
 
 import shutil
 import sys
@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from grader.authoring.validate import validate
 from grader.core.records import Outcome, Result
@@ -32,15 +33,21 @@ from grader.submissions.submission import Submission
 
 Grade = Callable[..., Result]
 
-HEAP, TOKENIZER, PAIRS = "01_containers/Heap", "01_containers/Tokenizer", "02_training/Pairs"
-LOSS_OF = "02_training/loss_of"
+HEAP, TOKENIZER, PAIRS, TWICE = (
+    f"03_containers/{name}" for name in ("Heap", "Tokenizer", "Pairs", "twice")
+)
+MEAN_BY, REPORT, SAVE = (
+    f"02_tables_and_files/{name}" for name in ("mean_by", "report", "save_scores")
+)
+PRIMES, MEAN, AMOUNT = (f"01_values/{name}" for name in ("primes", "RunningMean", "amount"))
+MADE = shutil.ignore_patterns("build", "__pycache__", "assignments")
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Course:
     """The course, complete."""
     folder = tmp_path_factory.mktemp("objects") / "course"
-    shutil.copytree(root / "tests" / "object_course", folder)
+    shutil.copytree(root / "examples" / "everyday_python", folder, ignore=MADE)
     for file in generate(load_course(folder)):
         file.write(folder)
     return load_course(folder)
@@ -90,18 +97,18 @@ def failing(result: Result, exercise: str) -> list[tuple[Outcome, str]]:
 
 @pytest.mark.slow
 def test_the_course_keeps_its_promises(course: Course) -> None:
-    """Its mistakes are recognised by sets, bytes, arrays and what methods return."""
+    """Its mistakes are recognised by frames, files, sets and what methods return; nothing can be guessed."""
     report = validate(course)
     assert (report.faults, report.warnings) == ([], [])
-    assert [row.recognised for row in report.rows] == [1, 1, 1, 1, 1]
+    assert sum(row.recognised for row in report.rows) == 18
 
 
 @pytest.mark.proof
-def test_mutants_are_tried_with_functions_and_arrays(course: Course) -> None:
+def test_mutants_are_tried_with_functions_and_frames(course: Course) -> None:
     """On other numbers as well: none breaks a check."""
-    tried = {one.exercise.id: one for one in mutate(course, ("Pairs", "loss_of"), 1)}
-    assert tried.keys() == {PAIRS, LOSS_OF}
-    assert all(one.counts["caught"] > 5 for one in tried.values())
+    tried = {one.exercise.id: one for one in mutate(course, ("Pairs", "mean_by"), 1)}
+    assert tried.keys() == {PAIRS, MEAN_BY}
+    assert all(one.counts["caught"] > 2 for one in tried.values())
 
 
 @pytest.mark.slow
@@ -120,9 +127,9 @@ def test_a_released_copy_checks_objects_from_recordings(course: Course, tmp_path
 
 
 def test_right_objects_pass_in_a_child_process(grade_in_child: Grade) -> None:
-    """Methods, an iterator of parameters and a function by name go the whole way."""
+    """Methods, generators, frames, files and a function by name go the whole way."""
     result = grade_in_child()
-    assert [failing(result, one.id) for one in result.exercises] == [[]] * 5
+    assert [failing(result, one.id) for one in result.exercises] == [[]] * 12
 
 
 def test_a_wrong_method_is_told_with_the_calls_before_it(grade_in_child: Grade) -> None:
@@ -142,12 +149,12 @@ def test_a_wrong_method_is_told_with_the_calls_before_it(grade_in_child: Grade) 
 
 def test_a_missing_method_and_a_missing_function_are_told_by_name(grade_in_child: Grade) -> None:
     """Both are the student's to write, or to keep."""
-    result = grade_in_child(("def pop(", "def take("), ("def mse(", "def mean_square("))
+    result = grade_in_child(("def pop(", "def take("), ("def shout(", "def cry("))
     (_outcome, pop), *_others = failing(result, HEAP)
     assert "AttributeError: 'Heap' object has no attribute 'pop'" in pop
-    (outcome, loss), *_others = failing(result, LOSS_OF)
+    (outcome, said), *_others = failing(result, TWICE)
     assert outcome is Outcome.MISSING
-    assert "mse" in loss
+    assert "shout" in said
 
 
 def test_a_method_that_is_a_stub_is_told_by_its_name(grade_in_child: Grade) -> None:
@@ -176,7 +183,7 @@ def test_a_method_that_is_a_stub_is_told_by_its_name(grade_in_child: Grade) -> N
             *(Outcome.FAILED, "bytes of 104857600 bytes, more than may travel"),
         ),
         (
-            *("return self.inputs[index], self", "return np.array([None]), self", PAIRS),
+            *("return self.inputs[index], self", "return np.array([print]), self", PAIRS),
             *(Outcome.FAILED, "numpy.ndarray of dtype object, which does not travel"),
         ),
         (
@@ -187,6 +194,30 @@ def test_a_method_that_is_a_stub_is_told_by_its_name(grade_in_child: Grade) -> N
             ),
             *(Outcome.CRASHED, "malformed reply"),
         ),
+        (
+            *(
+                "        yield number\n",
+                "        yield 1\n            __import__('os')._exit(0)\n",
+                PRIMES,
+            ),
+            *(Outcome.CRASHED, ""),
+        ),
+        (
+            *("return self.count\n", "return type('Count', (), {})()\n", MEAN),
+            *(Outcome.FAILED, "expected 2, received an instance of Count"),
+        ),
+        (
+            *('"rows": groups.count()})', '"rows": groups.count()}).style', MEAN_BY),
+            *(Outcome.FAILED, "expected a DataFrame of shape (2, 2), received"),
+        ),
+        (
+            *("file.write_text(", "__import__('os').mkfifo(path + 'x') or str.format(", SAVE),
+            *(Outcome.FAILED, "It should write the file scores.csv, and wrote none."),
+        ),
+        (
+            *("file.write_text(", "file.write_bytes(bytes(10**9)) or dict(", SAVE),
+            *(Outcome.FAILED, "OSError: [Errno 27] File too large"),
+        ),
     ],
     ids=[
         "a property that exits",
@@ -194,6 +225,11 @@ def test_a_method_that_is_a_stub_is_told_by_its_name(grade_in_child: Grade) -> N
         "huge bytes",
         "an array of objects",
         "a function by name",
+        "a generator that exits",
+        "a property of another kind",
+        "a table of another kind",
+        "a pipe for a file",
+        "a huge file",
     ],
 )
 def test_hostile_objects_cost_their_exercise_alone(
@@ -204,7 +240,7 @@ def test_hostile_objects_cost_their_exercise_alone(
     (first, message), *_others = failing(result, exercise)
     assert (first, said in message) == (outcome, True), message
     others = [one for one in result.exercises if one.id != exercise]
-    assert [failing(result, one.id) for one in others] == [[]] * 4
+    assert [failing(result, one.id) for one in others] == [[]] * 11
 
 
 @pytest.mark.parametrize("method", ["no name", "push()", "a.b"])
@@ -237,6 +273,41 @@ def test_what_a_method_returns_and_is_no_data_can_be_called(hand_in) -> None:
     failure = student.refusal(iterator, method="__next__")
     assert failure is not None
     assert failure.type == "StopIteration"
+
+
+DESCENT = """
+import torch
+
+
+class Line(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.slope = torch.nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return x @ self.slope
+
+
+class one:
+    def __init__(self, parameters):
+        self.parameters = list(parameters)
+
+    def step(self):
+        with torch.no_grad():
+            for parameter in self.parameters:
+                parameter -= parameter.grad
+"""
+
+
+def test_an_iterator_of_parameters_goes_from_a_module_to_an_optimizer(hand_in) -> None:
+    """What one instance returned is another's argument, as it is there."""
+    student = hand_in(DESCENT)
+    line = student.call("Line").value
+    parameters = student.call(line, method="parameters").value
+    descent = student.call("one", parameters).value
+    student.call(line, torch.tensor([[1.0, 2.0, 3.0]]), cotangent=torch.ones(1))
+    student.call(descent, method="step")
+    assert student.state(line).parameters["slope"].tolist() == [0.0, -1.0, -2.0]
 
 
 def test_sets_and_arrays_that_are_changed_are_noticed(hand_in) -> None:

@@ -133,7 +133,7 @@ UNSUPPORTED = [
     ({(n,) for n in range(4_001)}, "a set of 4001 entries, more than may travel"),
     (bytes(MAX_PAYLOAD_BYTES + 1), "bytes of 100663297 bytes, more than may travel"),
     (np.array([object()]), "numpy.ndarray of dtype object, which does not travel"),
-    (np.array(["a"]), "numpy.ndarray of dtype <U1, which does not travel"),
+    (np.array([b"a"]), "numpy.ndarray of dtype |S1, which does not travel"),
     (iter([1]), "list_iterator"),
     (torch.float32, "torch.dtype"),
     (2**5_000, "a huge int"),

@@ -116,14 +116,9 @@ def test_a_tensor_that_nobody_foresaw_is_unpacked_nevertheless(
 
 @pytest.fixture
 def course(root: Path, tmp_path: Path) -> Course:
-    """The course of objects without its second assignment, which needs torch."""
+    """A course that needs no torch."""
     folder = tmp_path / "course"
-    shutil.copytree(root / "tests" / "object_course", folder)
-    for path in ("solutions/02_training", "tests/checks/02_training", "tests/documents"):
-        shutil.rmtree(folder / path)
-    manifest = folder / "course.toml"
-    text = manifest.read_text("utf-8").replace("points = 9", "points = 5")
-    manifest.write_text(text.split('[[assignments]]\nid = "02')[0], "utf-8")
+    shutil.copytree(root / "examples" / "everyday_python", folder)
     return load_course(folder)
 
 
@@ -132,12 +127,13 @@ def test_a_course_without_torch_is_graded_sealed_without_torch(
 ) -> None:
     """The file of the student's refuses to be loaded beside torch; all its checks pass."""
     del temporary_folder
-    work = tmp_path / "work" / "01_containers"
-    work.mkdir(parents=True)
-    solution = course.paths(course.assignments[0]).solution.read_text("utf-8")
-    text = f"{solution}\n{LOADED}\nassert not loaded()\n"
-    (work / "containers.py").write_text(text, "utf-8")
-    assert course.packages == ()
+    for assignment in course.assignments:
+        path = course.paths(assignment).solution
+        work = tmp_path / "work" / assignment.id
+        work.mkdir(parents=True)
+        text = f"{path.read_text('utf-8')}\n{LOADED}\nassert not loaded()\n"
+        (work / path.name).write_text(text, "utf-8")
+    assert course.packages == ("numpy", "pandas", "numpy.random")
     with (
         closing(sealed_launcher(course.packages)) as launcher,
         closing(full_grader(course, "seed")) as grader,

@@ -1,15 +1,18 @@
 """A call of the student's code beside the solution's: what is asked of whom, and what is judged."""
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from grader.course.printed_tensors import Printed
-from grader.testing import Attempt
+from grader.judging.messages import call_lines
+from grader.testing import Attempt, beside_student
 from grader.testing.judge import Judge, Mismatch
-from grader.testing.student import ReferenceHandle, StudentHandle
+from grader.testing.student import ReferenceHandle, StudentHandle, StudentOutcome
 
 HandIn = Callable[..., StudentHandle]
 Pair = Callable[..., Attempt]
@@ -224,3 +227,143 @@ def test_the_shape_of_an_array_is_judged_where_one_is_expected(attempt_of: Pair)
         judge.shape(torch.ones(3), (3,), dtype=np.generic)
     with pytest.raises(Mismatch, match="expected a tensor of shape"):
         judge.shape(array, (3,), dtype=None)
+
+
+def test_the_first_values_of_an_endless_generator_are_judged(attempt_of: Pair) -> None:
+    """One after the other; what has all its values at once is told, unless it may stand for it."""
+    count = "def one(start):\n    while True:\n        yield start\n        start += {step}\n"
+    attempt = attempt_of(count.format(step=1), count.format(step=2))
+    called = attempt(3)
+    called.first(2).gives([3, 4])
+    called.first(2).gives([5, 6])
+    assert called.first(1, any_type=True).value == [7]
+    with pytest.raises(Mismatch, match=r"expected \[1, 3\], received \[1, 2\]"):
+        attempt(1).first(2).agrees()
+    listed = attempt_of("def one(n):\n    return [n, n + 1]", count.format(step=1))
+    with pytest.raises(Mismatch, match="as `yield` does, and returned a list of 2"):
+        listed(1).first(2)
+    listed(1).first(2, any_type=True).agrees()
+
+
+def test_an_exception_of_a_generator_ends_the_check_where_values_are_asked_for(
+    attempt_of: Pair,
+) -> None:
+    """The call itself returns."""
+    attempt = attempt_of("def one():\n    yield 1\n    raise ValueError('no more')", "")
+    called = attempt()
+    called.first(1).gives([1])
+    with pytest.raises(StudentOutcome, match="no more"):
+        called.first(1)
+
+
+MEAN = """\
+class one:
+    def __init__(self, *numbers):
+        self.numbers = list(numbers)
+
+    @property
+    def mean(self):
+        return sum(self.numbers) / len(self.numbers)
+
+    def more(self, number):
+        return one(*self.numbers, number)
+
+
+def make(*numbers):
+    return one(*numbers)
+"""
+
+
+def test_properties_and_attributes_are_read(attempt_of: Pair) -> None:
+    """Of an instance that is made, that a method returns, and that a function returns."""
+    attempt = attempt_of(MEAN, MEAN.replace("/ len", "// len"))
+    made = attempt.instance(1, 4)
+    made.attribute("numbers").agrees()
+    made.attribute("mean").gives(2.5)
+    with pytest.raises(Mismatch, match=r"expected 2, received 2\.5"):
+        made.attribute("mean").agrees()
+    made(3, method="more").attribute("numbers").gives([1, 4, 3])
+    returned = attempt.of("make")(2)
+    returned.then("more", 4).attribute("mean").gives(3.0)
+    assert call_lines(tuple(attempt.student.calls))[-1] == "model.mean"
+    assert call_lines(tuple(attempt.student.calls[:-2])) == ["make(2)"]
+    with pytest.raises(StudentOutcome, match="has no attribute 'median'"):
+        returned.attribute("median")
+
+
+WRITES = """\
+from pathlib import Path
+
+
+def one(name):
+    Path("deep").mkdir()
+    Path("deep", name).write_text(Path("in.txt").read_text() + "more  \\n")
+"""
+
+
+def test_a_file_that_is_written_is_judged(attempt_of: Pair) -> None:
+    """In a folder of its own, with the files that were given; its text, or that there is none."""
+    before = Path.cwd()
+    attempt = attempt_of(WRITES, WRITES.replace("more", "more\\nand more"))
+    called = attempt("a.txt", files={"in.txt": "text\n"})
+    called.writes("deep/a.txt", "text\nmore\n")
+    with pytest.raises(Mismatch, match="line 3: expected 'and more', received no line"):
+        called.writes("deep/a.txt")
+    assert called.answer.files == {"in.txt": b"text\n", "deep/a.txt": b"text\nmore  \n"}
+    with pytest.raises(Mismatch, match=r"write the file b\.txt, and wrote deep/a\.txt\."):
+        called.writes("b.txt", "")
+    assert Path.cwd() == before
+    with pytest.raises(ValueError, match="no file below a working folder"):
+        attempt("a", files={"../in.txt": ""})
+
+
+def test_numpys_numbers_are_drawn_from_the_seed(attempt_of: Pair) -> None:
+    """As Python's and torch's are, also where numpy is imported late."""
+    text = (
+        "def one():\n    import numpy, random\n    return numpy.random.rand(3), random.random()\n"
+    )
+    attempt = attempt_of(text, text)
+    attempt(seed=3).agrees()
+    first, again = (attempt(seed=seed).value[0].tolist() for seed in (3, 4))
+    assert first != again
+
+
+def test_frames_are_judged_column_by_column(attempt_of: Pair) -> None:
+    """What is missing in both is equal; the first difference is told by column and row."""
+    pd = pytest.importorskip("pandas", reason="pandas is an extra")
+    frame = pd.DataFrame({"who": ["b", "a", "b"], "paid": [1.0, 2.0, None]})
+    text = "def one(frame):\n    return frame.groupby('who')[['paid']].{}()\n"
+    attempt = attempt_of(text.format("sum"), text.format("count"))
+    attempt(frame).gives(pd.DataFrame({"paid": [2.0, 1.0]}, index=pd.Index(["a", "b"], name="who")))
+    with pytest.raises(Mismatch) as caught:
+        attempt(frame).agrees()
+    said = "at the column 'paid': at the row 'a': expected 1, received 2.0"
+    assert caught.value.difference.summary == said
+    lines = call_lines(tuple(attempt.student.calls))
+    assert lines == ["one(pd.DataFrame({'who': ['b', 'a', 'b'], 'paid': [1.0, 2.0, nan]}))"]
+    attempt(frame).keeps_arguments()
+
+
+@beside_student
+def third_of(make: Any, *args: Any, scale: int = 1) -> int:
+    """The larger of the second and the third value, `scale` times."""
+    from itertools import islice
+
+    made = make(*args)
+    made.send(None)
+    return scale * max(islice(made, 2))
+
+
+def test_a_helper_of_the_check_runs_beside_student_code(attempt_of: Pair) -> None:
+    """It gets objects, returns what travels, and is the check's whatever the student's file defines."""
+    count = "def one(n, step):\n    while True:\n        yield n\n        n += step\n"
+    lie = "def third_of(*_, **__):\n    return 7\n\n\nislice = print\n"
+    attempt = attempt_of(count + lie, count)
+    attempt.through(third_of)(1, 1).gives(3)
+    attempt.through(third_of)(1, 2, scale=2).agrees()
+    attempt.through(third_of).raises(TypeError, 1, match="step")
+    assert call_lines(tuple(attempt.student.calls)) == ["third_of(one, 1)"]
+    missing = attempt_of("two = 2", count)
+    with pytest.raises(StudentOutcome) as caught:
+        missing.through(third_of)(1, 1)
+    assert (caught.value.failure.kind, caught.value.failure.message) == ("missing", "one")

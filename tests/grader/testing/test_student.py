@@ -17,7 +17,7 @@ from grader.course.course import Course, Exercise, Limits
 from grader.judging.messages import explain_failure
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.kinds import EnumMember, Record
-from grader.sandbox.wire import RemoteObject, Unsupported
+from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Reading, Submission, read_submission
@@ -416,7 +416,7 @@ def test_further_kinds_go_to_student_code_and_come_back(hand_in: HandIn) -> None
     assert student.call("one", timedelta(days=1)).value == timedelta(days=2)
     assert student.call("one", "light").value == EnumMember("Light", "RED", 1)
     assert student.call("one", "point").value == Record("Point", {"x": 2.0})
-    assert student.call("one", "numbers").value == Unsupported("generator")
+    assert student.call("one", "numbers").value == RemoteObject(1, "instance", "generator")
 
 
 def test_an_argument_that_does_not_travel_is_the_authors_mistake(hand_in: HandIn) -> None:

@@ -1,0 +1,69 @@
+"""The course of values that are no tensors, examples/everyday_python, stays whole: run as its authors run it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("everyday course")]
+
+MADE = shutil.ignore_patterns("build", "__pycache__", ".ipynb_checkpoints")
+
+
+@pytest.fixture(scope="module")
+def everyday_course(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of it, apart from the kit's own course."""
+    folder = tmp_path_factory.mktemp("everyday") / "everyday_python"
+    shutil.copytree(root / "examples" / "everyday_python", folder, ignore=MADE)
+    return folder
+
+
+def run(course: Path, *arguments: str, code: int = 0) -> str:
+    """What a command prints in the course's folder."""
+    done = subprocess.run(
+        [sys.executable, "-m", "grader.cli", *arguments],
+        cwd=course,
+        env={name: value for name, value in os.environ.items() if name != "GRADER_COURSE"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_its_stubs_are_current(everyday_course: Path) -> None:
+    """Stubs and notebooks are those that the solutions make."""
+    run(everyday_course, "generate", "--check")
+
+
+def test_no_exercise_has_to_be_guessable(everyday_course: Path) -> None:
+    """What its helpers hand over counts as what the exercise returned."""
+    checks = (everyday_course / "tests" / "checks").rglob("*.py")
+    assert not [path for path in checks if "guessable" in path.read_text("utf-8")]
+
+
+@pytest.mark.proof
+def test_its_copy_for_students_asks_for_pandas_and_checks_its_solutions(
+    everyday_course: Path, tmp_path: Path
+) -> None:
+    """From recordings: generators, properties, files and helpers beside student code among them."""
+    copy = tmp_path / "students"
+    run(everyday_course, "release", str(copy), "--to", "students")
+    assert "pandas" in (copy / "pyproject.toml").read_text("utf-8")
+    assert "0 of 24 points" in run(copy, "check", code=1)
+    for path in sorted((everyday_course / "solutions").glob("*/*.py")):
+        (copy / "assignments" / path.parent.name / path.name).write_text(path.read_text("utf-8"))
+    assert "24 of 24 points" in run(copy, "check")
+
+
+@pytest.mark.proof
+def test_a_new_exercise_is_made_in_each_assignment(everyday_course: Path, tmp_path: Path) -> None:
+    """Beside files that are written, and frames."""
+    course = shutil.copytree(everyday_course, tmp_path / "course")
+    for assignment in ("01_values", "02_tables_and_files", "03_containers"):
+        run(course, "new", "exercise", f"{assignment}/another")
