@@ -48,9 +48,9 @@ def files_are_declared(course: Course) -> Iterator[str]:
     declared.update(hidden_data(course))
     for assignment in course.assignments:
         paths = course.paths(assignment)
-        needed = [paths.stub, paths.notebook, paths.solution, paths.misconceptions, paths.hints]
+        needed = [paths.stub, paths.notebook, paths.solution, paths.hints]
         needed += [paths.visible_checks, paths.hidden_checks]
-        declared.update((*needed, paths.equivalent, paths.styles))
+        declared.update((*needed, paths.misconceptions, paths.equivalent, paths.styles))
         if paths.drawing.is_file():
             declared.update((paths.drawing, paths.picture))
         yield from (f"{course.inner(p)}: it is missing" for p in needed if not p.is_file())
