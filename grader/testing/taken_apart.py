@@ -12,6 +12,7 @@ import re
 import statistics
 import unittest
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -224,7 +225,9 @@ class TakenApart:
         """The program for the solution, which reports all values, and that for the student's code."""
         self.conditions, self.origins = [], []
         noted = _Noted(self)
-        module = noted.visit(ast.Module([*self.body], []))
+        # The conditions stay the same nodes, as it is noted which of their parts are asked for.
+        same = {id(node): node for node in _nodes(self.body) if isinstance(node, ast.Assert)}
+        module = noted.visit(ast.Module(deepcopy(self.body, same), []))
         full = ast.unparse(ast.fix_missing_locations(module))
         asked = noted.without_kept(module)
         return full, ast.unparse(ast.fix_missing_locations(_without_unused(asked, self)))
