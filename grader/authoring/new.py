@@ -83,10 +83,15 @@ def new_course(title: str) -> list[OutputFile]:
 
     They name where the kit came from; one that no other machine could install is among them.
     """
-    wheels = [own_wheel(KIT)] if is_of_this_machine() else []
-    kit = f"./{wheels[0].path}[{EXTRA}]" if wheels else requirement(EXTRA)
+    kit, wheels = own_kit()
     files = rendered_folder("course", title=" ".join(title.split()), kit=kit)
     return [*with_generated(None, files), *wheels]
+
+
+def own_kit() -> tuple[str, list[OutputFile]]:
+    """What a course's requirements call the kit, and its wheel where no other machine could install it."""
+    wheels = [own_wheel(KIT)] if is_of_this_machine() else []
+    return f"./{wheels[0].path}[{EXTRA}]" if wheels else requirement(EXTRA), wheels
 
 
 def new_assignment(

@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from grader.sandbox import together
@@ -96,6 +97,13 @@ class Servant:
                 self.loader.add(request["sources"], **known)
                 for key, cell, statement, why in request.get("stops", ()):
                     self.loader.stops[key, cell, statement] = why
+                return {}
+            case "file":
+                path = Path(request["path"])
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(frame.payload)
+                if (folder := str(Path.cwd())) not in sys.path:
+                    sys.path.append(folder)
                 return {}
             case "prepare":
                 import_packages(request["packages"])

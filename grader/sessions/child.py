@@ -310,6 +310,9 @@ class ChildSession(Session):
                     header["answered"] = self.answers.parameters
                 request = encode(Frame({**header, **known}))
                 self._exchange(request, _Deadline(self.child.connection, START_SECONDS))
+            for name, path in self.submission.files.items():
+                request = encode(Frame({"verb": "file", "path": name}, path.read_bytes()))
+                self._exchange(request, _Deadline(self.child.connection, START_SECONDS))
         except (EOFError, OSError, WireFault) as error:
             self._end()
             raise NoProcessFault(f"a child process could not be started ({error!r})") from error

@@ -4,6 +4,7 @@ import atexit
 import contextlib
 import os
 import sys
+import tempfile
 import warnings
 from functools import cache
 from typing import Any, TextIO, cast
@@ -59,6 +60,12 @@ class InProcessSession(Session):
         self.servant = Servant(Loader(interactive=True), drain=self.heard.drain, interactive=True)
         headers = {key: source.header() for key, source in submission.sources.items()}
         self.servant.loader.add(headers, submission.modules, submission.lent)
+        self.folder: tempfile.TemporaryDirectory[str] | None = None
+        if contents := {name: path.read_bytes() for name, path in submission.files.items()}:
+            self.folder = tempfile.TemporaryDirectory()
+            with contextlib.chdir(self.folder.name):
+                for name, content in contents.items():
+                    self.servant.reply(Frame({"verb": "file", "path": name}, content))
 
     def within(self, limits: Limits) -> ChildSession | None:
         """A child process of its own, where there may be one and its memory can be limited."""
@@ -74,7 +81,8 @@ class InProcessSession(Session):
                 warnings.simplefilter("ignore", UserWarning)  # torch's, as in a child process
                 self.heard.stream = sys.stdout
                 self.heard.drain()
-                with contextlib.redirect_stdout(cast(TextIO, self.heard)):
+                place = contextlib.chdir(self.folder.name if self.folder else ".")
+                with contextlib.redirect_stdout(cast(TextIO, self.heard)), place:
                     return self.servant.reply(frame)
         except OutOfTime:
             return failed("timeout", "")

@@ -7,11 +7,13 @@ import ast
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
+from grader.authoring.new import own_kit
 from grader.authoring.scaffold import (
     camel,
     next_number,
@@ -25,6 +27,7 @@ from grader.core.files import OutputFile, write_all
 from grader.core.records import Outcome, Visibility
 from grader.course.course import (
     CHECKS,
+    FILES,
     MANIFEST,
     SOLUTIONS,
     WORK,
@@ -37,7 +40,7 @@ from grader.course.settings import ASSIGNMENT_ID
 from grader.course.toml_table import toml_text
 from grader.extras.importing.drafts import Draft, draft, in_order, set_by, statements
 from grader.extras.importing.exercises import NewExercise, Outline, outline
-from grader.extras.importing.nbgrader import Case, read_nbgrader
+from grader.extras.importing.nbgrader import Case, Question, Reading, read_nbgrader
 from grader.extras.importing.otter import read_otter
 from grader.judging.collect import collect
 from grader.judging.fixtures import CheckEnvironment, live_environment
@@ -51,6 +54,9 @@ from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Failure
 
 MOST_WEIGHT = 10
+REQUIREMENTS = "requirements.txt"
+LARGEST = 8 * 2**20
+"""Bytes of a file that is taken along."""
 
 Key = tuple[int, bool]
 """A test: its cell, and whether it is hidden."""
@@ -268,7 +274,7 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
     if is_new and root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise UsageError(f"{root} is not an empty folder. Give one that is, or does not exist.")
     course = None if is_new else load_course(root)
-    reading, tried = read(path), _Tried()
+    reading, tried = _with_inlined(read(path)), _Tried()
     id_ = _new_id(assignment, path, course)
     while True:
         made = outline(reading, tried.left_out, tried.failing)
@@ -281,12 +287,16 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
             {(c.cell, c.is_hidden) for e in made.exercises.values() for c in e.cases}
         ):
             continue
-        alone = _files(made, id_, path, None, _check_files(made, id_, drafts, tried, is_last=False))
+        alone = _files(
+            reading, made, id_, path, None, _check_files(made, id_, drafts, tried, is_last=False)
+        )
         if not _tried_once(alone, tried):
             break
     manifest = None if is_new else (root / MANIFEST).read_text("utf-8")
     checks = _check_files(made, id_, drafts, tried, is_last=True)
-    files = _files(made, id_, path, manifest, checks)
+    files = _files(reading, made, id_, path, manifest, checks)
+    local = _beside(path, reading, made)
+    files += _requirements(made, root, local, is_new=is_new)
     for taken in (SOLUTIONS, CHECKS, WORK):
         if (root / taken / id_).exists():
             raise UsageError(f"{root / taken / id_} is there already; nothing was written.")
@@ -306,7 +316,12 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
 
 
 def _files(
-    made: Outline, id_: str, path: Path, manifest: str | None, checks: Sequence[str]
+    reading: Reading,
+    made: Outline,
+    id_: str,
+    path: Path,
+    manifest: str | None,
+    checks: Sequence[str],
 ) -> list[OutputFile]:
     """All files that an assignment adds; the manifest of a new course unless one is given."""
     title = made.title or id_.partition("_")[2].replace("_", " ").capitalize()
@@ -315,13 +330,89 @@ def _files(
     text = with_assignment(before, id_, toml_text(title), points)
     module = id_.partition("_")[2]
     solution = OutputFile(f"{SOLUTIONS}/{id_}/{module}.py", _percent(made.cells))
-    manifest_file, *files = with_generated(None, [OutputFile(MANIFEST, text), solution])
+    taken = [
+        OutputFile(f"{SOLUTIONS}/{id_}/{FILES}/{name}", file.read_bytes())
+        for name, file in _beside(path, reading, made).items()
+    ]
+    manifest_file, *files = with_generated(None, [OutputFile(MANIFEST, text), solution, *taken])
     own = {
         f"{SOLUTIONS}/{id_}/hints.toml": rendered("import/hints.toml", names=made.exercises),
         f"{CHECKS}/{id_}/test_visible.py": checks[0],
         f"{CHECKS}/{id_}/test_hidden.py": checks[1],
     }
     return [*files, *(OutputFile(*file) for file in own.items()), manifest_file]
+
+
+def _requirements(
+    made: Outline, root: Path, local: Collection[str], *, is_new: bool
+) -> list[OutputFile]:
+    """The course's requirements, with the packages that the notebook imports; the kit of a new course."""
+    path = root / REQUIREMENTS
+    kit, wheels = own_kit() if is_new else ("", [])
+    before = rendered(f"course/{REQUIREMENTS}", kit=kit) if is_new else ""
+    before = path.read_text("utf-8") if path.is_file() else before
+    modules = {re.split("[/.]", name)[0] for name in local}
+    installed = packages_distributions()
+    names = {min(installed.get(name, [name])) for name in made.packages - modules}
+    lines = sorted(name for name in names if not re.search(rf"(?mi)^{re.escape(name)}\b", before))
+    text = "\n".join([before.rstrip("\n"), *lines]).strip("\n")
+    return [OutputFile(REQUIREMENTS, f"{text}\n"), *wheels] if is_new or lines else []
+
+
+def _beside(path: Path, reading: Reading, made: Outline) -> dict[str, Path]:
+    """The files beside a notebook that its code names, and the modules that it imports from there.
+
+    What tests alone import may hold answers, and is not among them.
+    """
+    questions = [part for part in reading.parts if isinstance(part, Question)]
+    tests = "\n".join(case.text for question in questions for case in question.cases)
+    code = "\n".join(text for kind, text, _exercise in made.cells if kind == "code")
+    found = {}
+    for file in sorted(path.parent.rglob("*")):
+        name = file.relative_to(path.parent).as_posix()
+        is_visible = not any(part.startswith((".", "__pycache__")) for part in Path(name).parts)
+        if not is_visible or not file.is_file() or file.suffix in (".ipynb", ".pyc"):
+            continue
+        is_module = file.suffix == ".py" and re.split("[/.]", name)[0] in made.packages
+        parts = Path(name).parts
+        is_named = name in code + tests or all(
+            re.search(f"""["']{re.escape(p)}["']""", code + tests) for p in parts
+        )
+        is_named = is_named and file.suffix != ".py"
+        if (is_module or is_named) and file.stat().st_size <= LARGEST:
+            found[name] = file
+    return found
+
+
+def _with_inlined(reading: Reading) -> Reading:
+    """The same, whose tests hold what they import from files beside the notebook."""
+
+    def inlined(case: Case) -> Case:
+        body = statements(case)
+        if body is None or not any(isinstance(node, ast.ImportFrom) for node in body):
+            return case
+        made = _inlined(body, reading.path.parent)
+        return (
+            replace(case, text=ast.unparse(ast.Module(made, [])), output="")
+            if made != body
+            else case
+        )
+
+    reading.parts = [
+        replace(part, cases=tuple(map(inlined, part.cases))) if isinstance(part, Question) else part
+        for part in reading.parts
+    ]
+    return reading
+
+
+def _inlined(body: Sequence[ast.stmt], folder: Path) -> list[ast.stmt]:
+    """Statements of a test, with what they import from a file beside the notebook in place of that."""
+    made: list[ast.stmt] = []
+    for node in body:
+        module = node.module if isinstance(node, ast.ImportFrom) else None
+        file = folder / f"{module}.py" if module else folder
+        made += ast.parse(file.read_text("utf-8")).body if file.is_file() else [node]
+    return made
 
 
 def _new_id(given: str, path: Path, course: Course | None) -> str:
