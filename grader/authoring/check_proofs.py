@@ -235,6 +235,24 @@ def solutions_earn_everything(validation: Validation) -> Iterator[str]:
             validation.covered.update(record.covered)
 
 
+def points_cannot_be_forged(validation: Validation) -> Iterator[str]:
+    """No points rest on what a given test decides beside the student's code."""
+    run = validation.run
+    for id_, exercise in validation.chosen.items():
+        records = [r for c in run.of(id_) if (r := run.records.get(c.id)) and r.forgeable]
+        forged = {record.check.id for record in records}
+        results = [
+            check.result(Outcome.PASSED if check.id in forged else Outcome.FAILED)
+            for check in run.of(id_)
+        ]
+        points = float(passed_share(results)) * exercise.points
+        for record in records[:1]:
+            yield (
+                f"{id_}: {points:g} of its {exercise.points:g} points rest on what student code can "
+                f"forge, as in {record.check.name}: {record.forgeable[0]}"
+            )
+
+
 def stubs_earn_nothing(validation: Validation) -> Iterator[str]:
     """Every stub, as a script and as a notebook, earns 0 and ends as not attempted."""
     course = validation.course
@@ -261,6 +279,8 @@ def _earned_by_stub(
         yield f"{stub} passes {passed[0]}"
     elif checks and checks[0].id in validation.breaking:
         return  # which the solution has reported
+    elif checks and checks[0].waits_for:
+        return  # for another exercise, which the check calls first
     elif not checks or checks[0].outcome is not Outcome.NOT_ATTEMPTED:
         ended = checks[0].outcome if checks else "no check at all"
         yield f"{stub} ends as {ended}, not as not_attempted"

@@ -17,7 +17,7 @@ from grader.course.course import CHECKS, SOLUTIONS, WORK, Assignment, Course, Ex
 from grader.course.hints import read_hints
 from grader.course.styles import read_styles
 from grader.release.solution_cells import BEGIN, END, REGION, loaded
-from grader.release.stubs import generate, stale
+from grader.release.stubs import generate, handed_out, stale
 from grader.sessions import own_time
 
 SHORT_LINE = 12
@@ -45,12 +45,13 @@ def hints_are_complete(course: Course) -> Iterator[str]:
 def files_are_declared(course: Course) -> Iterator[str]:
     """Nothing undeclared lies among the course's files, and nothing declared is missing."""
     declared: set[Path] = {*course.ledger_files, *helpers_of(course), *views_of(course)}
-    declared.update(hidden_data(course))
+    declared.update((*hidden_data(course), *course.data_files.values()))
+    declared.update(course.root / file.path for file in handed_out(course))
     for assignment in course.assignments:
         paths = course.paths(assignment)
-        needed = [paths.stub, paths.notebook, paths.solution, paths.misconceptions, paths.hints]
+        needed = [paths.stub, paths.notebook, paths.solution, paths.hints]
         needed += [paths.visible_checks, paths.hidden_checks]
-        declared.update((*needed, paths.equivalent, paths.styles))
+        declared.update((*needed, paths.misconceptions, paths.equivalent, paths.styles))
         if paths.drawing.is_file():
             declared.update((paths.drawing, paths.picture))
         yield from (f"{course.inner(p)}: it is missing" for p in needed if not p.is_file())

@@ -34,7 +34,7 @@ from grader.sandbox.tables import is_table
 from grader.sandbox.wire import NamedFunction, RemoteObject
 from grader.sessions.in_process import InProcessSession
 from grader.testing.lookup import SubmissionHandle
-from grader.testing.replies import Answer, State
+from grader.testing.replies import Answer, Observed, State
 from grader.testing.student import Helper, StudentHandle
 
 MOST_FOR_NOTHING = 0.15
@@ -262,6 +262,12 @@ class _CorruptedHandle(StudentHandle):
     def get(self, name: str) -> Any:
         return _corrupted(super().get(name), (), self.corrupt)
 
+    def observed(self, program: str) -> list[Observed]:
+        return [
+            replace(one, values=tuple(_corrupted(v, (), self.corrupt) for v in one.values))
+            for one in super().observed(program)
+        ]
+
     def state(self, instance: RemoteObject, *, values: bool = True) -> State:
         """What a method of the exercise may have changed, it has changed to something else."""
         state = super().state(instance, values=values)
@@ -283,7 +289,9 @@ def free_points(mistakes: LiveMistakes, exercise: Exercise, checks: Checks) -> F
                 return fixtures
             student = fixtures.student
             parts = student.submission, exercise, student.calls, student.outputs, student.held
-            return replace(fixtures, student=_CorruptedHandle(*parts, corrupt=KINDS[kind]))
+            handle = _CorruptedHandle(*parts, corrupt=KINDS[kind])
+            handle.given_tests = student.given_tests
+            return replace(fixtures, student=handle)
 
         session = InProcessSession(mistakes.solutions)
         records = mistakes.run(mistakes.solutions, exercise, checks, session, adapt)

@@ -100,8 +100,7 @@ def new_course(title: str, assignment: str = STARTER, kind: str = KINDS[0]) -> l
         assignment: the name of its assignment.
         kind: what its exercises compute with.
     """
-    wheels = [own_wheel(KIT)] if is_of_this_machine() else []
-    kit = f"./{wheels[0].path}[{EXTRA}]" if wheels else requirement(EXTRA)
+    kit, wheels = own_kit()
     words = {"title": " ".join(title.split()), "kit": kit, "kind": kind}
     folders = ("course",) if kind == KINDS[0] else ("course", "course_plain")
     files = {f.path: f for folder in folders for f in rendered_folder(folder, **words)}
@@ -121,6 +120,12 @@ def _renamed(file: OutputFile, assignment: str) -> OutputFile:
     title = module.replace("_", " ").capitalize()
     text = STARTER_TITLE.sub(title, str(file.content)).replace(STARTER, module)
     return OutputFile(file.path.replace(STARTER, module), text)
+
+
+def own_kit() -> tuple[str, list[OutputFile]]:
+    """What a course's requirements call the kit, and its wheel where no other machine could install it."""
+    wheels = [own_wheel(KIT)] if is_of_this_machine() else []
+    return f"./{wheels[0].path}[{EXTRA}]" if wheels else requirement(EXTRA), wheels
 
 
 def new_assignment(

@@ -69,6 +69,7 @@ PROOFS = (
     Proof(CHECKS, mistake_proofs.mistakes_are_declared, warns=True),
     Proof(CHECKS, check_proofs.hidden_checks_deepen),
     Proof(CHECKS, check_proofs.solutions_earn_everything),
+    Proof(CHECKS, check_proofs.points_cannot_be_forged, warns=True),
     Proof(CHECKS, check_proofs.stubs_earn_nothing),
     Proof(CHECKS, check_proofs.styles_earn_everything),
     Proof(CHECKS, check_proofs.predictions_are_answered),

@@ -51,6 +51,8 @@ MANIFEST = "course.toml"
 COURSE_VARIABLE = "GRADER_COURSE"
 TRANSLATIONS = "translations"
 WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
+FILES = "files"
+"""The folder beside a solution whose files student code finds where it runs."""
 """A course's folders: its translations; what students fill in, its answers, and what grades them."""
 TENSOR_FIXTURES = re.compile(
     r"[(,]\s*printed\b|\bdraw\.(?:normal|uniform|permutation)\(|\bshapes\b"
@@ -243,6 +245,23 @@ class Course:
         top = self.root / folder
         found = sorted(top.rglob("*"))
         return [path for path in found if path.relative_to(top).parts[0] not in self.left_out]
+
+    @cached_property
+    def data_files(self) -> dict[str, Path]:
+        """The files that student code finds in its working folder, by their paths there.
+
+        They lie in `files` beside a solution; in a released copy, beside the students' own files.
+        """
+        found: dict[str, Path] = {}
+        for assignment in self.assignments:
+            top = self.root / SOLUTIONS / assignment.id / FILES
+            if not self.has_solutions:
+                top = self.root / WORK / assignment.id
+            for path in sorted(top.rglob("*")):
+                is_own = not self.has_solutions and path.suffix in (".py", ".ipynb", ".svg")
+                if path.is_file() and not is_own and "__pycache__" not in path.parts:
+                    found[path.relative_to(top).as_posix()] = path
+        return found
 
     @cached_property
     def packages(self) -> tuple[str, ...]:
@@ -473,7 +492,7 @@ def no_exercise(assignment: Assignment, name: str) -> str:
 
 def decides_scores(path: Path) -> bool:
     """Whether a file of checks, solutions or printed tensors has a part in scores or in what is shown."""
-    is_read = path.suffix in (".py", ".toml", ".json", ".bin")
+    is_read = path.suffix in (".py", ".toml", ".json", ".bin") or FILES in path.parts
     is_shown = path.name in (VIEWS, PREDICTIONS) and Path(CHECKS).name in path.parts[-3:-1]
     is_idle = is_shown or path.name in (HINTS, EQUIVALENT, DRAWING, STYLES)
     return is_read and not is_idle and path.is_file()

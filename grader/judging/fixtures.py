@@ -18,6 +18,7 @@ from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Reading, Submission, read_submission
 from grader.testing.attempt import Attempt
 from grader.testing.draw import VISIBLE_SEED, Draw
+from grader.testing.given_tests import GivenTests
 from grader.testing.judge import Judge
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.roles import Roles
@@ -91,17 +92,20 @@ class CheckEnvironment:
         roles = Roles(dict(self.course.roles), self.course.other_names)
         handle = StudentHandle(student, exercise, roles=roles)
         seed = VISIBLE_SEED if visibility is Visibility.VISIBLE else self.seed
+        reference = ReferenceHandle(self.reference, exercise, roles=roles)
+        judge = Judge(
+            handle.calls,
+            say=self.course.text,
+            held=handle.held,
+            roles=roles,
+            renamed=handle.renamed,
+            settle=student.settle,
+        )
+        handle.given_tests = GivenTests(reference, judge).run
         return Fixtures(
             student=handle,
-            reference=ReferenceHandle(self.reference, exercise, roles=roles),
-            judge=Judge(
-                handle.calls,
-                say=self.course.text,
-                held=handle.held,
-                roles=roles,
-                renamed=handle.renamed,
-                settle=student.settle,
-            ),
+            reference=reference,
+            judge=judge,
             draw=Draw(seed, check),
             printed=self.ledger,
         )

@@ -129,6 +129,7 @@ class Check:
             is_slip=error is not None and is_slip(error, fixtures),
             replied=() if error is None else came_back(fixtures.student),
             misnamed=tuple(fixtures.judge.misnamed),
+            forgeable=tuple(fixtures.judge.forgeable),
         )
 
     @property
@@ -186,7 +187,7 @@ class CheckRecord:
     Args:
         judged: the values it judged, in order.
         raised: what ended it; None when it passed.
-        covered, misnamed: what the judge has kept under these names.
+        covered, misnamed, forgeable: what the judge has kept under these names.
         is_general: whether values are not the solution's, which is no sign of what the title says.
         not_taken: the names of the parameters that took no value.
         is_drawn: whether an instance kept the numbers that it drew from a given seed.
@@ -206,6 +207,7 @@ class CheckRecord:
     is_evidence: bool = True
     replied: tuple[Any, ...] = ()
     misnamed: tuple[Any, ...] = ()
+    forgeable: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

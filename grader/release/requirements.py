@@ -25,6 +25,7 @@ def requirements_of(course: Course, known: Iterable[str], hidden: bool = False) 
         hidden: whether what hidden checks import counts as well.
     """
     own = {*OWN, *(assignment.module for assignment in course.assignments)}
+    own |= {Path(name).parts[0].removesuffix(".py") for name in course.data_files}
     names = {name.partition(".")[0] for name in course.limits.packages}
     names |= {name for file in _files(course, hidden) for name in _imported(file)}
     there = {_plain(line) for line in known}

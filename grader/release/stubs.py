@@ -15,7 +15,7 @@ from grader.core.errors import CourseError
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE, KIT, N_, OWN_TRANSLATIONS, translate
 from grader.course.check_helpers import predicted
-from grader.course.course import Assignment, Course, Exercise
+from grader.course.course import FILES, SOLUTIONS, WORK, Assignment, Course, Exercise
 from grader.release.pictures import shown_picture
 from grader.release.prose import in_comment, translated_code, translated_markdown
 from grader.release.solution_cells import (
@@ -72,7 +72,22 @@ def generate(
         if picture:
             made[paths.picture] = picture.svg
         files += [OutputFile(course.inner(path), text) for path, text in made.items()]
-    return files
+    return files + [file for file in handed_out(course) if only is None or _of(file) in only]
+
+
+def handed_out(course: Course) -> list[OutputFile]:
+    """The files that student code finds in its working folder, as students receive them."""
+    tops = {a.id: course.root / SOLUTIONS / a.id / FILES for a in course.assignments}
+    return [
+        OutputFile(f"{WORK}/{id_}/{name}", path.read_bytes())
+        for name, path in course.data_files.items()
+        for id_, top in tops.items()
+        if path == top / name
+    ]
+
+
+def _of(file: OutputFile) -> str:
+    return file.path.split("/")[1]
 
 
 def translated(course: Course, source: Solution, code: str) -> Solution:

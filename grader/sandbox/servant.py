@@ -4,12 +4,15 @@ It runs beside student code: it holds no secret and gives no verdict.
 """
 
 import random
+import re
+import sys
 import types
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from grader.sandbox import libraries, together
@@ -25,6 +28,9 @@ from grader.sandbox.torch_later import has_torch, is_module, meter, module_state
 from grader.sandbox.watching import parameter_names, written_into
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault
 from grader.sandbox.work_folder import NoFolder, files_in, work_folder
+
+NOTE = "_note_what_is_asked"
+"""What the program of a given test calls with a number, and the values to report."""
 
 OF_TORCH = "nn."
 """How names begin that are of `torch.nn` and not of the student's file."""
@@ -101,6 +107,13 @@ class Servant:
                 for key, cell, statement, why in request.get("stops", ()):
                     self.loader.stops[key, cell, statement] = why
                 return {}
+            case "file":
+                path = Path(request["path"])
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(frame.payload)
+                if (folder := str(Path.cwd())) not in sys.path:
+                    sys.path.append(folder)
+                return {}
             case "prepare":
                 import_packages(request["packages"])
                 return {}
@@ -109,6 +122,8 @@ class Servant:
             case "get":
                 value = self._named(request)
                 return {"value": packer.pack(value), "parameters": parameter_names(value)}
+            case "observe":
+                return self._observe(request, packer)
             case "call":
                 unpacker = Unpacker(
                     frame.payload,
@@ -155,6 +170,7 @@ class Servant:
         self.loader.forget()
         self.instances.clear()
         self.anew.clear()
+        self.helpers.clear()
         if has_torch():
             tensors.begin_anew()
 
@@ -219,6 +235,29 @@ class Servant:
         self.instances[number] = instance
         return _reference(number, instance)
 
+    def _observe(self, request: Mapping[str, Any], packer: Packer) -> dict[str, Any]:
+        """Run the program of a given test among the names of a file, which it leaves as they were."""
+        namespace, program = self.loader.open(request["source"]).namespace, request["program"]
+        for name in dict.fromkeys(re.findall(r"\b[^\W\d]\w*", program)):
+            if name == request["name"] or isinstance(namespace.get(name), NotImplementedError):
+                self._named({**request, "name": name})
+        observed: list[list[Any]] = []
+
+        def note(number: int, *values: object) -> None:
+            observed.append([number, [packer.pack(value) for value in values]])
+
+        before = dict(namespace)
+        namespace[NOTE] = note
+        _seed(request["seed"])
+        if (numpy := sys.modules.get("numpy")) is not None:
+            numpy.random.seed(request["seed"])
+        try:
+            exec(compile(program, "<test>", "exec"), namespace)
+        finally:
+            namespace.clear()
+            namespace.update(before)
+        return {"observed": observed}
+
     # The verb `call`.
 
     def _call(
@@ -239,10 +278,7 @@ class Servant:
         if request.get("training") is not None and is_module(target):
             target.train(request["training"])
         if request.get("seed") is not None:
-            random.seed(request["seed"])
-            seed_numpy(request["seed"])
-            if has_torch():
-                tensors.set_seed(request["seed"])
+            _seed(request["seed"])
         before = _loose_parts(target) if instance is not None else []
         operations = tensors.Operations() if request.get("operations") else None
         is_metered = request.get("meter") and has_torch()
@@ -315,6 +351,14 @@ def _asked(target: Any, request: Mapping[str, Any]) -> Any:
     if request.get("reads"):
         return partial(getattr, target, request["method"])
     return _method(target, request["method"])
+
+
+def _seed(seed: int) -> None:
+    """Have Python's, numpy's and torch's random numbers begin anew."""
+    random.seed(seed)
+    seed_numpy(seed)
+    if has_torch():
+        tensors.set_seed(seed)
 
 
 def _method(instance: object, name: str) -> Callable[..., object]:

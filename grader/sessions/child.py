@@ -318,6 +318,9 @@ class ChildSession(Session):
             if reply.header.startswith(FAILED):
                 raise WireFault("the process cannot serve these files")
             instead = False
+        for name, path in self.submission.files.items():
+            request = encode(Frame({"verb": "file", "path": name}, path.read_bytes()))
+            self._exchange(request, _Deadline(child.connection, START_SECONDS))
 
     def serve(self, submission: Submission) -> None:
         """Serve another submission, in the same process where that goes as in a new one.

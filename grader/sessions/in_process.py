@@ -4,6 +4,7 @@ import atexit
 import contextlib
 import os
 import sys
+import tempfile
 import warnings
 from functools import cache
 from typing import Any, TextIO, cast
@@ -67,6 +68,12 @@ class InProcessSession(Session):
         headers = {key: source.header() for key, source in submission.sources.items()}
         self.servant.loader.add(headers, submission.modules, submission.lent)
         import_packages(libraries_in(source.text for source in submission.sources.values()))
+        self.folder: tempfile.TemporaryDirectory[str] | None = None
+        if contents := {name: path.read_bytes() for name, path in submission.files.items()}:
+            self.folder = tempfile.TemporaryDirectory()
+            with contextlib.chdir(self.folder.name):
+                for name, content in contents.items():
+                    self.servant.reply(Frame({"verb": "file", "path": name}, content))
 
     def within(self, limits: Limits) -> ChildSession | None:
         """A child process of its own, where there may be one and its memory can be limited."""
@@ -82,7 +89,8 @@ class InProcessSession(Session):
                 warnings.simplefilter("ignore", UserWarning)  # torch's, as in a child process
                 self.heard.stream = sys.stdout
                 self.heard.drain()
-                with contextlib.redirect_stdout(cast(TextIO, self.heard)):
+                place = contextlib.chdir(self.folder.name if self.folder else ".")
+                with contextlib.redirect_stdout(cast(TextIO, self.heard)), place:
                     return self.servant.reply(frame)
         except OutOfTime:
             return failed("timeout", "")

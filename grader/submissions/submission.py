@@ -190,6 +190,7 @@ class Submission:
             where there is none.
         lent: by the name of a module, the code of what the course lends in it.
         beside: the files of the student's own that no assignment asks for.
+        files: what student code finds in its working folder, by the path there.
     """
 
     student: str
@@ -198,6 +199,7 @@ class Submission:
     modules: dict[str, str] = field(default_factory=dict)
     lent: dict[str, str] = field(default_factory=dict)
     beside: tuple[str, ...] = field(default=(), compare=False)
+    files: Mapping[str, Path] = field(default_factory=dict, compare=False)
 
     @property
     def is_empty(self) -> bool:
@@ -256,7 +258,9 @@ def read_submission(
         readings = {a.id: reading if a in mine else Reading() for a in course.assignments}
         sources = {source.key: source}
         modules = standing_for(course, sources, readings)
-        return Submission(student, sources, readings, modules, lent(course))
+        return Submission(
+            student, sources, readings, modules, lent(course), files=course.data_files
+        )
     if not path.is_dir():
         sentence = _("There is no submission at {path}. Give a folder, a .py or an .ipynb.")
         raise UsageError(sentence.format(path=path))
@@ -291,7 +295,8 @@ class _Reader:
         readings = {id_: self._with_others(id_, readings) for id_ in readings}
         readings = {id_: self._with_file_notes(reading) for id_, reading in readings.items()}
         found = standing_for(self.course, self.sources, readings)
-        return Submission(student, self.sources, readings, found, lent(self.course), beside)
+        lends, files = lent(self.course), self.course.data_files
+        return Submission(student, self.sources, readings, found, lends, beside, files)
 
     def _add_others(self, readings: Mapping[str, Reading]) -> tuple[str, ...]:
         """Add the files that no assignment asks for: others may import them."""

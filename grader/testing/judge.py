@@ -65,6 +65,7 @@ class Judge:
         say: puts the course's own words into the language of the run. What is judged is never
             translated: mistakes are recognised by it.
         settle: is called before anything is judged.
+        forgeable: the conditions of given tests that were decided beside the student's code.
     """
 
     calls: list[Call] = field(default_factory=list)
@@ -77,6 +78,7 @@ class Judge:
     renamed: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     axes: Sequence[str] = ()
     settle: Callable[[], None] = lambda: None
+    forgeable: list[str] = field(default_factory=list)
 
     def words(self, template: str, **names: Any) -> str:
         """A check's own sentence in the language of the run, with a `{placeholder}` for each name.

@@ -303,6 +303,31 @@ def read_loaded(frame: Frame) -> Loaded:
     return Loaded(cast(dict[str, str], report), tuple(str(name) for name in not_given), known)
 
 
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What a given test has reported: the number of a condition, and the values that it asks for."""
+
+    number: int
+    values: tuple[Any, ...]
+
+
+def read_observed(frame: Frame) -> list[Observed]:
+    """What the program of a given test has reported, in order.
+
+    Raises:
+        WireFault: when the reply is malformed.
+    """
+    unpacker, found = Unpacker(frame.payload), []
+    for entry in _list(frame.header.get("observed")):
+        match entry:
+            case [int(number), list(nodes)]:
+                found.append(Observed(number, tuple(unpacker.unpack(node) for node in nodes)))
+            case _:
+                raise WireFault("what a test reports is not a number and values")
+    unpacker.finish()
+    return found
+
+
 def read_printed(frame: Frame) -> str:
     """What the student's code printed during a request."""
     printed = frame.header.get("output")

@@ -29,11 +29,13 @@ from grader.testing.replies import (
     Failure,
     Gradients,
     Loaded,
+    Observed,
     State,
     Write,
     read_answer,
     read_failure,
     read_loaded,
+    read_observed,
     read_parameters,
     read_printed,
     read_state,
@@ -169,6 +171,7 @@ class StudentHandle:
         not_taken: the names of parameters that took no value.
         renamed: by instance, its parameters' own names by the solution's.
         roles: what parameters stand for, by words in their names.
+        given_tests: judges a given test.
     """
 
     submission: SubmissionHandle
@@ -182,6 +185,7 @@ class StudentHandle:
     not_taken: set[str] = field(default_factory=set)
     renamed: dict[int, dict[str, str]] = field(default_factory=dict)
     roles: Roles = field(default_factory=Roles)
+    given_tests: Callable[..., None] | None = None
 
     def get(self, name: str) -> Any:
         """A constant's value, or a `RemoteObject` that says what kind of thing a name is.
@@ -420,6 +424,50 @@ class StudentHandle:
             *by: names whose code is looked at as well, because a check calls them.
         """
         return self.submission.uses(self.exercise, name, *by)
+
+    def runs(self, test: str, *, given: Collection[str] = (), forgeable: bool = False) -> None:
+        """Judge a given test, such as `assert f(3) == 4`, the way a notebook has it.
+
+        It runs beside the student's code, which reports the values that its conditions are about:
+        that of `f(3)`. What is expected, 4, stays with the checks, and so does the comparison. Names
+        of the file are the student's; expected values may use those in `given`, for which the solution
+        answers. Random numbers are seeded.
+
+        Args:
+            test: statements with conditions: `assert`, also of numpy.testing, unittest and nose,
+                `if …: raise`, and what should raise an exception.
+            given: names of the stub that students are given.
+            forgeable: whether conditions may be decided beside the student's code, where they cannot
+                be taken apart. That code can forge them: `grader validate` lists such points.
+
+        Raises:
+            Mismatch: when a condition does not hold.
+            StudentOutcome: when the student's code raises, is missing or takes too long.
+            ValueError: when a condition cannot be taken apart, and `forgeable` does not say so.
+        """
+        if self.given_tests is None:
+            raise ValueError("no test can be given to this handle")
+        self.given_tests(self, test, given, forgeable=forgeable)
+
+    def names(self) -> tuple[str, ...]:
+        """What the file defines.
+
+        Raises:
+            StudentOutcome: when it cannot be asked.
+        """
+        self._source()
+        return self.located.names if self.located is not None else ()
+
+    def observed(self, program: str) -> list[Observed]:
+        """What the program of a given test reports.
+
+        Raises:
+            StudentOutcome: when the request fails.
+        """
+        source = self._source()
+        self.submission.settle()
+        header = {"verb": "observe", "source": source, "program": program, "seed": 0}
+        return self._read(read_observed, self._ask({**header, **self._named(self.exercise.name)}))
 
     def refusal(
         self, target: str | RemoteObject | Helper, *args: Any, **kwargs: Any

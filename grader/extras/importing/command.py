@@ -28,10 +28,10 @@ from grader.course.course import MANIFEST
 def import_(system: str, notebook: Path, folder: Path | None, assignment: str) -> ExitCode:
     """Turn a notebook written for otter-grader or nbgrader into an assignment.
 
-    Solutions, points and tests become exercises with drafts of checks; what could not be carried
-    over is listed with its cell. What a person has to decide is marked TODO: fill that in, and run
-    `grader validate`. Without --to, the assignment is added to the course of the current folder.
-    All files are written, or none, and nothing is overwritten.
+    Solutions, points and tests become exercises with checks. Each test is run on the solution, which
+    has to pass it, and on the stub, which has to fail; what could not be carried over is listed with
+    its cell. Without --to, the assignment is added to the course of the current folder. All files are
+    written, or none, and nothing is overwritten.
 
     Exits with 0; with 2 when the notebook cannot be read, or something is there already.
     """
@@ -56,5 +56,5 @@ def import_(system: str, notebook: Path, folder: Path | None, assignment: str) -
         click.echo("Not carried over, or to be looked at:")
     for note in written.notes:
         click.echo(f"  {clean(str(note), 500)}")
-    click.echo(f"Now fill in each TODO; `grader validate {new.id[:2]}` says what is still open.")
+    click.echo(f"`grader validate {new.id[:2]}` says what is left to decide.")
     return ExitCode.FINE

@@ -1,35 +1,21 @@
-"""Makes checks of tests where that is plainly possible; what is not stays as a comment with a TODO.
-
-`assert f(1) == 2` becomes `judge(student.call("f", 1).value, 2)`. Both sides have to be plain: one is
-what the student's code gives, the other can be computed without it.
-"""
+"""Makes checks of tests: each is run as it stands, by `student.runs`, with what it needs of earlier tests."""
 
 import ast
 import builtins
-from collections.abc import Mapping, Sequence
+import doctest
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from textwrap import dedent, indent
 
 from grader.extras.importing.nbgrader import Case
+from grader.testing.taken_apart import names_in_order
 
-MODULES = ("math", "torch")
-"""What an expected value may be computed with; a check's file imports what it uses."""
+TITLE = 100
+"""The most characters of a test's own words that its check's title repeats."""
 
-UNFIT = ("open", "input", "exec", "eval", "exit", "quit", "globals", "locals", "breakpoint")
-"""Built-in functions that no expected value is computed with."""
-
-CLOSE = ("isclose", "allclose", "equal", "array_equal")
-TOLERANCES = ("atol", "abs_tol")
-KINDS: dict[type, str] = {
-    bool: "a Boolean",
-    int: "a whole number",
-    float: "a float",
-    str: "a text",
-    list: "a list",
-    tuple: "a tuple",
-    dict: "a dictionary",
-}
-NOT_WRITTEN = 'judge.that(False, "TODO: this check is not written yet")'
+OF_KIND = ("isinstance", "type", "callable", "len", "shape", "ndim", "dtype", "size")
+"""What a condition asks for that holds for code that computes nothing as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,63 +23,98 @@ class Draft:
     """A test as the body of a check.
 
     Args:
-        lines: its statements.
-        was: what the test said first, for the check's title.
-        is_whole: whether all of the test was carried over.
-        asks: the code of its first request to the student, where one is judged by `judge(…)`.
-        expected: the code of what is expected there.
+        text: the test, with what it needs of earlier ones.
+        title: the sentence that students read.
+        given: the names in it that students are given.
+        is_conduct: whether it asks for kinds and sizes alone.
+        judges: whether it has a condition, or calls what the file defines.
     """
 
-    lines: tuple[str, ...]
-    was: str
-    is_whole: bool
-    asks: str = ""
-    expected: str = ""
+    text: str
+    title: str
+    given: tuple[str, ...] = ()
+    is_conduct: bool = False
+    judges: bool = True
 
-    @property
-    def modules(self) -> set[str]:
-        """The modules that it uses."""
-        return {name for name in MODULES if any(f"{name}." in line for line in self.lines)}
-
-    @property
-    def is_conduct(self) -> bool:
-        """Whether it asks for shapes alone, which code that computes nothing has as well."""
-        judged = [line for line in self.lines if line.startswith("judge")]
-        return all(line.startswith("judge.shape(") for line in judged)
-
-    @property
-    def kind(self) -> type | None:
-        """The type of what is expected, where it is written out."""
-        with suppress(ValueError, SyntaxError):
-            return type(ast.literal_eval(self.expected))
-        return None
+    def lines(self, *, forgeable: bool) -> list[str]:
+        """The statements of the check."""
+        quotes = "'''" if '"""' in self.text else '"""'
+        raw = "r" if "\\" in self.text else ""
+        if quotes in self.text or self.text.endswith("\\"):
+            quoted = [repr(self.text)]
+        else:
+            quoted = [f"{raw}{quotes}", *self.text.splitlines(), quotes]
+        given = [f"given={self.given!r},"] if self.given else []
+        last = quoted.pop()
+        more = [*given, *(["forgeable=True,"] if forgeable else [])]
+        return ["student.runs(", indent("\n".join([*quoted, f"{last},", *more]), "    "), ")"]
 
 
-def draft(case: Case, names: Mapping[str, str]) -> Draft:
-    """A test as a check.
+def draft(
+    case: Case, earlier: Sequence[ast.stmt], names: Collection[str], given: Collection[str]
+) -> Draft | None:
+    """A test as a check; None where it is no Python.
 
     Args:
         case: the test.
-        names: what the student's file defines: "function", "class" or "constant", by name.
+        earlier: the statements of tests before it that it may need.
+        names: what the student's file defines.
+        given: of these, what students are given.
     """
-    statements, text = _statements(case)
-    if statements is None:
-        return Draft((*_comment(text.splitlines()), NOT_WRITTEN), text, is_whole=False)
-    writer = _Writer(names)
-    lines: list[str] = []
-    open_: list[str] = []
-    for position, node in enumerate(statements):
-        is_last = position == len(statements) - 1
-        made = writer.statement(_with_output(node, case.output) if is_last else node)
-        if made is None:
-            open_ += ast.unparse(node).splitlines()
-        else:
-            lines += made
-    if not writer.judged and not open_:
-        open_ = text.splitlines()
-    lines += [*_comment(open_), NOT_WRITTEN] if open_ else []
-    was = next((ast.unparse(node) for node in statements if _is_test(node)), "")
-    return Draft(tuple(lines), was, not open_, writer.asks, writer.expected)
+    body = statements(case)
+    if body is None:
+        return None
+    whole = [*needed(body, earlier, names), *body]
+    text = ast.unparse(ast.Module([node for node in whole if not _is_text(node)], []))
+    used = names_in(text)
+    asserted = [node.test for node in body if isinstance(node, ast.Assert)]
+    others = [node for node in body if not isinstance(node, ast.Assert | ast.Import)]
+    parts = [part for node in body for part in ast.walk(node) if isinstance(part, ast.stmt)]
+    is_judging = any(isinstance(part, ast.Assert | ast.Raise | ast.With) for part in parts)
+    is_judging |= any(map(_asserts, parts))
+    of_kind = not others and all(map(_is_of_kind, asserted)) if asserted else not is_judging
+    return Draft(
+        text,
+        _title(case, body),
+        tuple(sorted(used & {*given})),
+        of_kind,
+        is_judging or bool(names_in(case.text) & {*names} - {*given}),
+    )
+
+
+def _asserts(node: ast.stmt) -> bool:
+    """Whether a statement is a condition in the form of a call, as those of numpy and unittest are."""
+    name = (
+        ast.unparse(node.value.func)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+        else ""
+    )
+    return name.rpartition(".")[2].startswith("assert")
+
+
+def _is_of_kind(node: ast.expr) -> bool:
+    parts = [*ast.walk(node)]
+    called = {
+        part.func.id
+        for part in parts
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
+    }
+    asked = {part.attr for part in parts if isinstance(part, ast.Attribute)}
+    return bool((called | asked) & {*OF_KIND})
+
+
+def _title(case: Case, body: Sequence[ast.stmt]) -> str:
+    """What the test says of itself, where students may read that."""
+    lines = [line.strip().lstrip("#").strip() for line in case.text.splitlines() if line.strip()]
+    own = lines[0] if case.text.lstrip().startswith("#") and lines else ""
+    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        own = str(body[0].value.value).strip().partition("\n")[0]
+    own = " ".join(own.split()).replace("\\", "").replace('"', "'").rstrip(".:")
+    kind = "hidden tests" if case.is_hidden else "tests"
+    plain = f"The {kind} of cell {case.cell} should pass."
+    if case.is_hidden or len(own.split()) < 3 or len(own) > TITLE:
+        return plain
+    return f"{plain[:-1]}: {own}."
 
 
 def names_in(text: str) -> set[str]:
@@ -104,240 +125,104 @@ def names_in(text: str) -> set[str]:
     return set()
 
 
-def _is_test(node: ast.stmt) -> bool:
-    """Whether a statement is a condition, or an expression whose value counts."""
-    is_value = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
-    return is_value or isinstance(node, ast.Assert)
-
-
-def _comment(lines: Sequence[str]) -> list[str]:
-    return ["# TODO: write this in terms of student and judge; it was:"] + [
-        f"# {line}".rstrip() for line in lines
-    ]
-
-
-def _statements(case: Case) -> tuple[list[ast.stmt] | None, str]:
-    """A test's statements; None where it is no Python. A function of asserts stands for its body."""
-    text = _without_prompts(case.text)
+def statements(case: Case) -> list[ast.stmt] | None:
+    """A test's statements; None where it is no Python. A function of conditions stands for its body."""
     try:
-        body = ast.parse(text).body
+        body = ast.parse(dedent(_without_prompts(case.text))).body
     except SyntaxError:
-        return None, case.text
-    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
-    rest = [node for node in body if node not in functions]
-    is_call = all(isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) for n in rest)
-    if len(functions) == 1 and is_call and not functions[0].decorator_list:
-        return functions[0].body, case.text
-    return body, case.text
+        return None
+    match body:
+        case [ast.FunctionDef(name=name, body=inner, decorator_list=[]), *calls]:
+            if all(f"{name}(" in ast.unparse(call) for call in calls):
+                return inner
+    if body:
+        body[-1] = _with_output(body[-1], case.output)
+    return body
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def needed(
+    body: Sequence[ast.stmt], earlier: Sequence[ast.stmt], names: Collection[str]
+) -> list[ast.stmt]:
+    """The statements of earlier tests that set what code uses and does not set itself."""
+    wanted = _unset(body) - {*names, *vars(builtins)}
+    found: list[ast.stmt] = []
+    for node in reversed(earlier):
+        if isinstance(node, ast.Assert | ast.Expr) or not wanted & set_by(node):
+            continue
+        found.insert(0, node)
+        wanted = (wanted - set_by(node)) | (_unset([node]) - {*names, *vars(builtins)})
+    return found
+
+
+def _unset(body: Iterable[ast.AST]) -> set[str]:
+    """The names that statements use before they set them."""
+    first: dict[str, bool] = {}
+    for name, is_set in names_in_order(body):
+        first.setdefault(name, is_set)
+    return {name for name, is_set in first.items() if not is_set}
+
+
+def set_by(node: ast.AST) -> set[str]:
+    """The names that a statement sets."""
+    return {name for name, is_set in names_in_order([node]) if is_set}
 
 
 def _without_prompts(text: str) -> str:
     """Lines of a doctest as asserts; any other test as it is."""
-    import doctest
-
     if not text.lstrip().startswith(">>>"):
         return text
-    made = []
+    made: list[str] = []
     try:
         examples = doctest.DocTestParser().get_examples(text)
     except ValueError:
         return text
     for example in examples:
-        expected = _value_shown(example.want)
-        source = example.source.strip()
-        made.append(f"assert {source} == {ast.unparse(expected)}" if expected else source)
+        *before, last = ast.parse(example.source).body
+        made += map(ast.unparse, [*before, _with_output(last, example.want)])
     return "\n".join(made)
 
 
 def _with_output(node: ast.stmt, output: str) -> ast.stmt:
     """The last line of a test cell as an assert, where its output says what is expected."""
-    expected = _value_shown(output) if isinstance(node, ast.Expr) else None
-    if expected is None or not isinstance(node, ast.Expr):
+    shown = output.strip()
+    if not isinstance(node, ast.Expr) or not shown:
         return node
-    if isinstance(expected, ast.Constant) and expected.value is True:
-        return ast.Assert(node.value)
-    return ast.Assert(ast.Compare(node.value, [ast.Eq()], [expected]))
-
-
-def _value_shown(text: str) -> ast.expr | None:
-    """The value that a shell showed, where it is written as code; a tensor as torch makes it."""
+    expected: ast.expr
     try:
-        value = ast.parse(text.strip(), mode="eval").body
+        expected = ast.parse(shown, mode="eval").body
     except SyntaxError:
-        return None
-    match value:
+        return ast.Assert(_equal(_call("repr", node.value), ast.Constant(shown)))
+    match expected:
+        case ast.Constant(value=True):
+            return ast.Assert(node.value)
         case ast.Call(func=ast.Name(id="tensor")):
-            value.func = ast.Attribute(ast.Name("torch"), "tensor")
-    return value
+            expected.func = ast.Attribute(ast.Name("torch"), "tensor")
+            return ast.Assert(_call("torch.equal", node.value, expected))
+    if not _is_literal(expected):
+        return ast.Assert(_equal(_call("repr", node.value), ast.Constant(shown)))
+    return ast.Assert(_equal(node.value, expected))
 
 
-@dataclass(slots=True)
-class _Writer:
-    """Writes the statements of one check.
-
-    Args:
-        names: what the student's file defines, by name.
-        plain: the check's own variables that hold nothing of the student's.
-        received: those that hold what the student's code returned.
-        instances: those that hold an instance of the student's.
-        judged: how many values are judged.
-        asks: the code of the first request that is judged.
-        expected: the code of what is expected of it.
-    """
-
-    names: Mapping[str, str]
-    plain: set[str] = field(default_factory=set)
-    received: set[str] = field(default_factory=set)
-    instances: set[str] = field(default_factory=set)
-    judged: int = 0
-    asks: str = ""
-    expected: str = ""
-
-    def statement(self, node: ast.stmt) -> list[str] | None:
-        """A statement in terms of `student` and `judge`; None where that is not plain."""
-        match node:
-            case ast.Assert(test=test):
-                return self._judged(test)
-            case ast.Assign():
-                return self._assigned(node)
-            case ast.Import(names=names):
-                is_known = all(alias.name in MODULES and not alias.asname for alias in names)
-                return [] if is_known else None
-            case ast.Expr(value=ast.Constant() | ast.Call(func=ast.Name(id="print"))) | ast.Pass():
-                return []
-        return None
-
-    def _assigned(self, node: ast.Assign) -> list[str] | None:
-        (target, *others), value = node.targets, node.value
-        if others or not isinstance(target, ast.Name) or target.id in self.names:
-            return None
-        for kind in (self.plain, self.received, self.instances):
-            kind.discard(target.id)
-        if self._is_plain(value):
-            self.plain.add(target.id)
-            return [ast.unparse(node)]
-        asked = self._asked(value)
-        if asked is None:
-            return None
-        makes = isinstance(value, ast.Call) and ast.unparse(value.func)
-        (self.instances if self.names.get(str(makes)) == "class" else self.received).add(target.id)
-        return [f"{target.id} = {asked}"]
-
-    def _judged(self, test: ast.expr) -> list[str] | None:
-        """A condition as calls of `judge`."""
-        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-            parts = [self._judged(value) for value in test.values]
-            return None if None in parts else [line for part in parts for line in part or ()]
-        test = _bare(test)
-        match test:
-            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
-                return self._equal(left, right) or self._equal(right, left)
-            case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE()], comparators=[right]):
-                return self._near(left, right)
-            case ast.Call(func=func, args=[left, right]) if _last_name(func) in CLOSE:
-                tolerances = [keyword for keyword in test.keywords if keyword.arg in TOLERANCES]
-                if len(tolerances) == len(test.keywords) <= 1:
-                    atol = tolerances[0].value if tolerances else None
-                    return self._line(left, right, atol) or self._line(right, left, atol)
-        return None
-
-    def _equal(self, actual: ast.expr, expected: ast.expr) -> list[str] | None:
-        """`f(1) == 2`, `f(x).shape == (2, 3)`, `f(1) == pytest.approx(2, abs=0.1)`."""
-        bare = actual
-        if isinstance(bare, ast.Call) and _last_name(bare.func) in ("tuple", "list") and bare.args:
-            bare = bare.args[0]
-        if isinstance(bare, ast.Attribute) and bare.attr == "shape" and self._is_plain(expected):
-            asked = self._asked(bare.value)
-            if asked is None:
-                return None
-            self.judged += 1
-            return [f"judge.shape({asked}, {ast.unparse(expected)}, dtype=None)"]
-        atol = None
-        if isinstance(expected, ast.Call) and _last_name(expected.func) == "approx":
-            if len(expected.args) != 1 or any(k.arg != "abs" for k in expected.keywords):
-                return None
-            atol = expected.keywords[0].value if expected.keywords else None
-            expected = expected.args[0]
-        return self._line(actual, expected, atol)
-
-    def _near(self, left: ast.expr, right: ast.expr) -> list[str] | None:
-        """`abs(f(1) - 2) < 0.1`."""
-        match left:
-            case ast.Call(func=func, args=[ast.BinOp(left=first, op=ast.Sub(), right=second)]):
-                if _last_name(func) == "abs":
-                    return self._line(first, second, right) or self._line(second, first, right)
-        return None
-
-    def _line(
-        self, actual: ast.expr, expected: ast.expr, atol: ast.expr | None
-    ) -> list[str] | None:
-        asked = self._asked(actual)
-        if asked is None or not self._is_plain(expected):
-            return None
-        if atol is not None and not self._is_plain(atol):
-            return None
-        self.judged += 1
-        wanted = ast.unparse(expected)
-        if not self.asks and not (self.plain & _names(expected) or self._locals(actual)):
-            self.asks, self.expected = asked, wanted
-        tolerance = "" if atol is None else f", atol={ast.unparse(atol)}"
-        return [f"judge({asked}, {wanted}{tolerance})"]
-
-    def _locals(self, node: ast.expr) -> set[str]:
-        return _names(node) & (self.plain | self.received | self.instances)
-
-    def _asked(self, node: ast.expr) -> str | None:
-        """What the student's code gives, as a request; None for anything else."""
-        if isinstance(node, ast.Name):
-            if node.id in self.received:
-                return node.id
-            return f'student.get("{node.id}")' if self._kind(node) == "constant" else None
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-            return None
-        name = node.func.id
-        if name in self.instances:
-            target = name
-        elif self._kind(node.func) in ("function", "class"):
-            target = f'"{name}"'
-        else:
-            return None
-        values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        names = [*([""] * len(node.args)), *(k.arg and f"{k.arg}=" for k in node.keywords)]
-        given = [self._argument(value) for value in values]
-        if None in given or None in names:
-            return None
-        arguments = [f"{name}{value}" for name, value in zip(names, given, strict=True)]
-        return f"student.call({', '.join([target, *arguments])}).value"
-
-    def _kind(self, node: ast.Name) -> str:
-        return "" if node.id in self.plain else self.names.get(node.id, "")
-
-    def _argument(self, node: ast.expr) -> str | None:
-        return ast.unparse(node) if self._is_plain(node) else self._asked(node)
-
-    def _is_plain(self, node: ast.expr) -> bool:
-        """Whether something can be computed without the student's code."""
-        parts = list(ast.walk(node))
-        bound = {n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        allowed = {*MODULES, *self.plain, *bound, *vars(builtins)} - {*self.received, *UNFIT}
-        used = _names(node)
-        has_star = any(isinstance(part, ast.Starred) for part in parts)
-        return used <= allowed - (self.names.keys() - self.plain) and not has_star
+def _is_literal(node: ast.expr) -> bool:
+    with suppress(ValueError, TypeError):
+        ast.literal_eval(node)
+        return True
+    return False
 
 
-def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+def _call(name: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(ast.parse(name, mode="eval").body, [*args], [])
 
 
-def _bare(test: ast.expr) -> ast.expr:
-    """A condition without `bool(…)`, `all(…)`, `.all()` and `.item()` around it."""
-    match test:
-        case ast.Call(func=ast.Name(id="bool" | "all"), args=[inner]):
-            return _bare(inner)
-        case ast.Call(func=ast.Attribute(attr="all" | "item", value=inner)):
-            return _bare(inner)
-    return test
+def _equal(left: ast.expr, right: ast.expr) -> ast.Compare:
+    return ast.Compare(left, [ast.Eq()], [right])
 
 
-def _last_name(node: ast.expr) -> str:
-    return ast.unparse(node).rpartition(".")[2]
+def in_order(cases: Mapping[str, Sequence[Case]]) -> Iterator[tuple[str, Case]]:
+    """The tests of all exercises as they stand in the notebook, the visible part of a cell first."""
+    pairs = [(name, case) for name, those in cases.items() for case in those]
+    return iter(sorted(pairs, key=lambda pair: (pair[1].cell, pair[1].is_hidden)))

@@ -5,18 +5,22 @@ to write; a constant's region is its whole definition.
 """
 
 import ast
+import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from grader.extras.importing.drafts import names_in
+from grader.extras.importing.drafts import names_in, needed, statements
 from grader.extras.importing.nbgrader import Case, MarkedCode, Notes, Question, Reading, Text
 from grader.release.solution_cells import BEGIN, END, REGION
+from grader.testing.taken_apart import names_in_order
 
-READERS = ("open", "read_csv", "read_table", "read_excel", "loadtxt", "genfromtxt", "load")
-"""Functions that read the file that their first argument names."""
+RANDOM = re.compile(r"rand|\bnormal\(|\bchoice\(|shuffle|time\(|now\(")
+"""What another value may come of each time."""
+NOTHING: Mapping[tuple[int, bool], str] = {}
+NO_CODE: Mapping[str, str] = {}
 
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 Lines = tuple[int, int]
@@ -61,7 +65,8 @@ class Outline:
         title: the notebook's first heading, "" where it has none.
         cells: kind ("markdown" or "code"), text, and the exercise's name or "".
         exercises: by name, in order.
-        given: the names that the rest of its code defines: "function", "class" or "constant".
+        given: the names that the rest of its code defines, with whether they are the same each time.
+        packages: what its code imports beside the standard library.
         notes: what could not be carried over.
     """
 
@@ -69,24 +74,44 @@ class Outline:
     notes: Notes
     cells: list[tuple[str, str, str]] = field(default_factory=list)
     exercises: dict[str, NewExercise] = field(default_factory=dict)
-    given: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def names(self) -> Mapping[str, str]:
-        """All that a student's file defines, with its kind."""
-        return {**self.given, **{name: e.kind for name, e in self.exercises.items()}}
+    given: dict[str, bool] = field(default_factory=dict)
+    packages: set[str] = field(default_factory=set)
 
 
-def outline(reading: Reading) -> Outline:
-    """The assignment that a notebook is."""
-    made, places = Outline(reading.title, reading.notes), dict[str, int]()
+def outline(
+    reading: Reading,
+    left_out: Mapping[tuple[int, bool], str] = NOTHING,
+    failing: Mapping[str, str] = NO_CODE,
+) -> Outline:
+    """The assignment that a notebook is.
+
+    Args:
+        reading: the notebook.
+        left_out: the tests that are not to be in it, by cell and whether they are hidden, with the reason.
+        failing: the given code that is not to be in it, with the reason.
+    """
+    notes = Notes([*reading.notes.entries])
+    made, places = Outline(reading.title, notes), dict[str, int]()
+    for (cell, _hidden), why in left_out.items():
+        notes.add(cell, f"the test is left out: {why}")
+    earlier: list[ast.stmt] = []
     for part in reading.parts:
+        if isinstance(part, Question):
+            earlier += (
+                node for case in part.cases if not case.is_hidden for node in statements(case) or ()
+            )
+            kept = [case for case in part.cases if (case.cell, case.is_hidden) not in left_out]
+            lost = sum((case.points for case in part.cases if case not in kept), Fraction(0))
+            if kept:
+                kept[0] = replace(kept[0], points=kept[0].points + lost)
+            part = replace(part, cases=tuple(kept))
         if isinstance(part, Question):
             _add_question(made, part, places)
         elif part.kind == "markdown":
             made.cells.append(("markdown", part.text, ""))
         elif (tree := made.notes.parsed(part.cell, part.text)) is not None:
-            _add_given(made, part, tree)
+            _add_given(made, part, tree, earlier, failing)
+    _share_tests(made, places)
     for exercise in made.exercises.values():
         if exercise.exact_points != Fraction(exercise.points):
             exact = f"{float(exercise.exact_points):g}"
@@ -95,10 +120,51 @@ def outline(reading: Reading) -> Outline:
     return made
 
 
-def _add_given(made: Outline, part: Text, tree: ast.Module) -> None:
-    made.given.update(_defined(tree))
-    made.notes.add(part.cell, *_needs(tree))
-    made.cells.append(("code", part.text, ""))
+def _share_tests(made: Outline, places: Mapping[str, int]) -> None:
+    """Exercises without tests have those that mention them; where there are none, they are given."""
+    cases = [case for exercise in made.exercises.values() for case in exercise.cases]
+    for name, exercise in list(made.exercises.items()):
+        if not exercise.cases:
+            mentioning = [case for case in cases if name in names_in(case.text)]
+            exercise.cases = [replace(case, points=Fraction(0)) for case in mentioning]
+        if not exercise.cases:
+            del made.exercises[name]
+            given = REGION.sub(lambda match: match["body"].rstrip("\n"), exercise.text)
+            given = re.sub(r"(?m)^[ \t]*# TODO: .*\n", "", given)
+            made.cells = [("code", given, "") if cell[2] == name else cell for cell in made.cells]
+            _note_given(made, ast.parse(given))
+            untested = f"{name} has no test that can be run; students are given the solution of it"
+            made.notes.add(places[name], untested)
+        elif not exercise.exact_points:
+            worthless = f"{name} is worth 0 points, because no test is worth any"
+            made.notes.add(places[name], worthless)
+
+
+def _add_given(
+    made: Outline,
+    part: Text,
+    tree: ast.Module,
+    earlier: Sequence[ast.stmt],
+    failing: Mapping[str, str],
+) -> None:
+    """Add code that students are given, with what it needs of the tests before it."""
+    before = needed(tree.body, earlier, {*made.given, *made.exercises})
+    text = "\n".join([*map(ast.unparse, before), part.text])
+    if text in failing:
+        made.notes.add(part.cell, f"the code is left out, because it fails: {failing[text]}")
+        return
+    _note_given(made, ast.parse(text))
+    made.packages.update(_imported(tree))
+    made.cells.append(("code", text, ""))
+
+
+def _note_given(made: Outline, tree: ast.Module) -> None:
+    """Note what given code defines; what it draws at random is another thing each time."""
+    for node in tree.body:
+        is_same = not RANDOM.search(ast.unparse(node))
+        for name, is_set in names_in_order([node]):
+            if is_set:
+                made.given[name] = is_same and made.given.get(name, True)
 
 
 def _add_question(made: Outline, question: Question, places: dict[str, int]) -> None:
@@ -108,7 +174,7 @@ def _add_question(made: Outline, question: Question, places: dict[str, int]) -> 
     for code in question.code:
         for piece in list(split(code, asked, made.notes)):
             with suppress(SyntaxError):
-                made.notes.add(code.cell, *_needs(ast.parse(piece.text)))
+                made.packages.update(_imported(ast.parse(piece.text)))
             if piece.name in made.exercises:
                 already = f"{piece.name} is an exercise already; this one is left out"
                 made.notes.add(code.cell, already)
@@ -118,7 +184,7 @@ def _add_question(made: Outline, question: Question, places: dict[str, int]) -> 
                 exercises.append(piece)
                 made.exercises[piece.name], places[piece.name] = piece, code.cell
             else:
-                made.given.update(_defined(ast.parse(piece.text)))
+                _note_given(made, ast.parse(piece.text))
     if not exercises:
         none = "no function, class or constant in it can be an exercise"
         made.notes.add(question.cell, none)
@@ -131,39 +197,20 @@ def _add_question(made: Outline, question: Question, places: dict[str, int]) -> 
         candidates = [e for e in exercises if e.name in mentioned]
         candidates = candidates or [e for e in made.exercises.values() if e.name in mentioned]
         (candidates or exercises)[-1].cases.append(case)
-    for exercise in exercises:
-        if not exercise.exact_points:
-            worthless = f"{exercise.name} is worth 0 points, because no test is worth any"
-            made.notes.add(question.cell, worthless)
 
 
-def _defined(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The names that given code defines, with their kinds."""
-    for node in tree.body:
-        match node:
-            case ast.FunctionDef(name=name):
-                yield name, "function"
-            case ast.ClassDef(name=name):
-                yield name, "class"
-            case ast.Assign(targets=targets):
-                yield from ((t.id, "constant") for t in targets if isinstance(t, ast.Name))
-
-
-def _needs(tree: ast.Module) -> Iterator[str]:
-    """What code needs that the kit does not bring: packages, files."""
+def _imported(tree: ast.Module) -> Iterator[str]:
+    """The packages that code imports beside the standard library."""
     for node in ast.walk(tree):
         names: list[str] = []
         match node:
             case ast.Import(names=aliases):
                 names = [alias.name for alias in aliases]
-            case ast.ImportFrom(module=module, level=0):
-                names = [module or ""]
-            case ast.Call(func=function, args=[ast.Constant(value=value), *_]):
-                if ast.unparse(function).rpartition(".")[2] in READERS:
-                    yield f"it reads {value!r}: student code has no such file when it is graded"
+            case ast.ImportFrom(module=str(module), level=0):
+                names = [module]
         for name in names:
-            if name.partition(".")[0] not in {*sys.stdlib_module_names, "torch"}:
-                yield f'it imports {name}: `packages = ["{name}"]` under [limits] in course.toml'
+            if name.partition(".")[0] not in sys.stdlib_module_names:
+                yield name.partition(".")[0]
 
 
 # Exercises of a cell.
@@ -264,6 +311,7 @@ def _constant(
 ) -> NewExercise | None:
     """The exercise of statements that define no function: one of the names that they set."""
     names = [name for node in chunk.nodes for name in _names_set(node)]
+    names = names or [name for node in chunk.nodes for name in _names_changed(node)]
     if not names:
         first = lines[_start(chunk.nodes[0]) - 1].strip()
         wanted = "a solution defines a function, a class or a constant"
@@ -289,6 +337,21 @@ def _names_set(node: ast.stmt) -> Iterator[str]:
     for part in (part for target in targets for part in ast.walk(target)):
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
             yield part.id
+
+
+def _names_changed(node: ast.stmt) -> Iterator[str]:
+    """The names whose values a statement changes: an item of them, or by a method of theirs."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Subscript(value=value, ctx=ast.Store()):
+                while isinstance(value, ast.Subscript):
+                    value = value.value
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))):
+                pass
+            case _:
+                continue
+        if isinstance(value, ast.Name):
+            yield value.id
 
 
 def _regions(

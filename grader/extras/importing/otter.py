@@ -41,7 +41,7 @@ TEST_SETTINGS = re.compile(
 )
 
 KEYS = {
-    "files": "copy the files into the course yourself; student code reads none unless it is there",
+    "files": "files beside the notebook that its code names are taken along",
     "autograder_files": "copy the files into the course yourself, beside the checks",
     "requirements": "list what students may import under `packages` in course.toml",
     "environment": "list what students may import under `packages` in course.toml",
@@ -226,8 +226,8 @@ class _Reading(Reading):
                 if line.lstrip().startswith("#"):
                     _put_above(line, kept, solution)
             elif SEED.search(line):
-                advice = KEYS["seed"]
-                self.notes.add(cell.number, f"`{line.strip()}` is left out: {advice}")
+                kept.append(SEED.sub("", line).rstrip())
+                self.notes.add(cell.number, f"students are given `{kept[-1].strip()}`")
             elif not IGNORED_LINE.search(line):
                 single = LINE.match(line)
                 kept.append(single["code"] if single else line)
