@@ -110,7 +110,7 @@ def test_everything_that_can_be_decided(read):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[[extension]]", "extension: unknown key; did you mean 'extensions'? allowed: drop, "),
+        ("[[extension]]", "extension: unknown key; did you mean 'extensions'? allowed: comments, "),
         (
             '[[extensions]]\nstudent = "adda"\ndays = 1',
             "extensions[1].student: nobody in the class is called 'adda'; did you mean 'ada'?",
