@@ -18,13 +18,13 @@ STUDENT = "/student?student={}&assignment={}"
 
 
 @contextmanager
-def served(desk: Desk) -> Iterator[str]:
-    """A desk that answers; its address, with the secret."""
+def served(desk: Desk) -> Iterator[list[str]]:
+    """A desk that answers; its address with the secret, and one that opens it once."""
     addresses: list[str] = []
     is_ready, ends = threading.Event(), list[Any]()
 
-    def ready(address: str) -> None:
-        addresses.append(address)
+    def ready(*both: str) -> None:
+        addresses.extend(both)
         is_ready.set()
 
     async def run() -> None:
@@ -35,7 +35,7 @@ def served(desk: Desk) -> Iterator[str]:
     thread = threading.Thread(target=asyncio.run, args=(run(),))
     thread.start()
     assert is_ready.wait(30)
-    yield addresses[0]
+    yield addresses
     ((loop, task),) = ends
     loop.call_soon_threadsafe(task.cancel)
     thread.join(30)

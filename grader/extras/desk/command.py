@@ -1,6 +1,8 @@
 """`grader desk`: a graded class in the browser, to look at and to decide."""
 
 import asyncio
+import os
+import sys
 import webbrowser
 from pathlib import Path
 
@@ -86,10 +88,10 @@ def desk(
         path = decisions or course.root / DECISIONS
         made = Desk(course, out, options, intake, path, requests=requests, jobs=cores())
 
-        def ready(address: str) -> None:
+        def ready(address: str, once: str) -> None:
             echo(f"The desk is open at {address}\nCtrl-C ends it.")
-            if not no_browser:
-                webbrowser.open(address)
+            if not no_browser and _has_screen():
+                webbrowser.open(once)
 
         try:
             asyncio.run(serve(made, port, ready))
@@ -97,6 +99,11 @@ def desk(
             made.write_reports()
             echo("The desk is closed.")
     return ExitCode.FINE
+
+
+def _has_screen() -> bool:
+    """Whether a browser would open a window, and not take the terminal."""
+    return sys.platform != "linux" or bool({"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys())
 
 
 def _require_same_course(course: Course, options: RunOptions) -> None:

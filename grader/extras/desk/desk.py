@@ -98,6 +98,7 @@ class Desk:
     ) -> None:
         self.whole, self.course, self.out = course, course.only(options.assignments), out
         self.intake, self.path, self.requests, self.jobs = intake, path, requests, jobs
+        self.options = options
         self.given = dict(zip(options.options, options.options[1:], strict=False))
         policy = Policy(self.given.get("--policy", Policy.LAST))
         words = Words.of(course, options.assignments)
@@ -155,6 +156,8 @@ class Desk:
 
     def _load(self, decisions: Decisions, store: Store) -> None:
         """Score everybody."""
+        if store.options() != self.options:
+            raise UsageError(_("The class was graded in another way. Open the desk again."))
         uses, standings = store.uses(), store.standings()
         everybody = {student: uses.get(student, {}) for student in sorted({*uses, *standings})}
         unread = {student: one.unread for student, one in standings.items()}

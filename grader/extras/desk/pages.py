@@ -1,5 +1,6 @@
 """The desk's pages: the map of the class, and one student's work beside the feedback."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -9,7 +10,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from grader.core import language
 from grader.core.language import _
-from grader.core.records import AssignmentResult, Outcome, Result, Visibility
+from grader.core.records import AssignmentResult, Result
 from grader.core.text import clean
 from grader.extras.desk.desk import Desk
 from grader.extras.desk.edits import Entry, Fields
@@ -95,22 +96,13 @@ def looks(desk: Desk) -> list[First]:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceLine:
-    """A line of code: its number, the text, and the names of exercises that are defined there."""
-
-    number: int
-    text: str
-    defines: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Source:
-    """A file or a notebook's cell, as text."""
+    """A file or a notebook's cell, as text, and why it could not be read."""
 
     name: str
     cell: int | None
-    lines: tuple[SourceLine, ...]
-    problem: str = ""
+    lines: Sequence[str]
+    problem: str
 
 
 def student_page(
@@ -156,11 +148,14 @@ def student_page(
         assignment_title=desk.course.text(about.title),
         part=part,
         cards=[card(e, desk.course, shown.read_from) for e in shown.exercises] if shown else [],
-        hidden=_hidden(part),
+        defined={
+            (at.file, at.cell, at.line): e.name
+            for e in (part.exercises if part else ())
+            if (at := e.defined)
+        },
         sources=sources,
         source_note=note,
-        entries=[(number, one) for number, one in enumerate(desk.entries(student))],
-        kinds=_kinds(),
+        entries=desk.entries(student),
         words=_entry_words,
         asked=[one for one in desk.asked() if one.student == student],
         basis=desk.basis(student),
@@ -172,35 +167,10 @@ def student_page(
     )
 
 
-def _kinds() -> dict[str, str]:
-    """What the kinds of decisions are called."""
-    return {
-        "overrides": _("Points by hand"),
-        "comments": _("Comment"),
-        "extensions": _("More time"),
-        "exemptions": _("Does not count"),
-        "labels": _("Label"),
-        "resolved": _("Request resolved"),
-    }
-
-
 def _entry_words(one: Entry) -> str:
     """What a decision says, besides whom it is about and what."""
     values = (getattr(one.decision, name, None) for name in SHOWN_OF_ENTRIES)
     return "; ".join(f"{value}" for value in values if value not in (None, "", 0) or value == 0.0)
-
-
-def _hidden(part: AssignmentResult | None) -> dict[str, list[tuple[str, str]]]:
-    """By exercise, what hidden checks that did not pass say: titles and messages, for instructors."""
-    quiet = (Outcome.PASSED, Outcome.BLOCKED)
-    return {
-        e.id: [
-            (check.title, clean(check.message, 2000))
-            for check in e.checks
-            if check.visibility is Visibility.HIDDEN and check.outcome not in quiet
-        ]
-        for e in (part.exercises if part else ())
-    }
 
 
 def _sources(desk: Desk, result: Result, part: AssignmentResult) -> tuple[list[Source], str]:
@@ -218,42 +188,16 @@ def _sources(desk: Desk, result: Result, part: AssignmentResult) -> tuple[list[S
         is_as_graded = digests(desk.whole, path).by_assignment[part.id] in graded
     except FAULTS as error:
         return [], in_words(error)
-    defined = {
-        (e.defined.file, e.defined.cell, e.defined.line): e.name
-        for e in part.exercises
-        if e.defined
-    }
-    reading = submission.readings[part.id]
-    files = {file for file, _cell, _line in defined}
-    keys = [
-        key
-        for key in reading.sources
-        if key == reading.own or submission.sources[key].name in files
-    ]
-    found, left = list[Source](), MOST_SOURCE_LINES
-    for key in keys or reading.sources[:1]:
-        source = submission.sources[key]
-        for cell in source.cells:
-            lines = cell.text.split("\n")[: max(left, 0)]
+    reading, files = (
+        submission.readings[part.id],
+        {e.defined.file for e in part.exercises if e.defined},
+    )
+    found = {key: submission.sources[key] for key in reading.sources}
+    counting_files = [one for key, one in found.items() if key == reading.own or one.name in files]
+    sources, left = list[Source](), MOST_SOURCE_LINES
+    for one in counting_files or [*found.values()][:1]:
+        for cell in one.cells:
+            lines = [clean(line, MOST_OF_A_LINE) for line in cell.text.split("\n")[:left]]
             left -= len(lines)
-            found.append(
-                Source(
-                    source.name,
-                    cell.number,
-                    tuple(
-                        SourceLine(
-                            n,
-                            clean(line, MOST_OF_A_LINE),
-                            tuple(
-                                name
-                                for at, name in defined.items()
-                                if at == (source.name, cell.number, n)
-                            ),
-                        )
-                        for n, line in enumerate(lines, 1)
-                    ),
-                    source.problem,
-                )
-            )
-    note = "" if is_as_graded else _("What lies there now is not what was graded.")
-    return found, note
+            sources.append(Source(one.name, cell.number, lines, one.problem))
+    return sources, "" if is_as_graded else _("What lies there now is not what was graded.")

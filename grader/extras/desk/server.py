@@ -59,8 +59,7 @@ class Page(RequestHandler):
             origin = self.request.headers.get("Origin", "")
             if origin != f"http://{self.request.host}":
                 raise HTTPError(403)
-        given = self.get_argument("token", "") if self.request.method == "GET" else ""
-        if given and compare_digest(given.encode(), self.settings["token"].encode()):
+        if self.request.method == "GET" and self.settings["tokens"].opens(self.field("token")):
             self.set_cookie(
                 self.settings["cookie"], self.settings["session"], httponly=True, samesite="Strict"
             )
@@ -170,8 +169,25 @@ class Script(Page):
         self.finish((files(package) / path).read_bytes())
 
 
-def application(desk: Desk, port: int, token: str) -> Application:
-    """What answers at a port, to who has the secret."""
+class Tokens:
+    """The secrets of an address: one for people, and one that opens the desk once.
+
+    A program that is started with an address shows it to everybody on the computer.
+    """
+
+    def __init__(self) -> None:
+        self.lasting, self.once = token_urlsafe(32), token_urlsafe(32)
+
+    def opens(self, given: str) -> bool:
+        """Whether who gives this is let in."""
+        if compare_digest(given.encode(), self.once.encode()):
+            self.once = token_urlsafe(32)
+            return True
+        return compare_digest(given.encode(), self.lasting.encode())
+
+
+def application(desk: Desk, port: int, tokens: Tokens) -> Application:
+    """What answers at a port, to who has a secret."""
     arguments = {"desk": desk}
     return Application(
         [
@@ -184,7 +200,7 @@ def application(desk: Desk, port: int, token: str) -> Application:
         default_handler_class=Missing,
         default_handler_args=arguments,
         port=port,
-        token=token,
+        tokens=tokens,
         session=token_urlsafe(32),
         cookie=f"desk-{port}",  # cookies know no ports: two desks would take each other's
         xsrf_cookies=True,
@@ -202,13 +218,13 @@ class Missing(Page):
         raise HTTPError(404)
 
 
-async def serve(desk: Desk, port: int, ready: Callable[[str], None]) -> None:
+async def serve(desk: Desk, port: int, ready: Callable[[str, str], None]) -> None:
     """Answer until it is cancelled.
 
     Args:
         desk: the class.
         port: where; 0 for any that is free.
-        ready: is told the address, with its secret.
+        ready: is told the address with its secret, and one that opens the desk once.
 
     Raises:
         UsageError: when the port is taken.
@@ -219,13 +235,14 @@ async def serve(desk: Desk, port: int, ready: Callable[[str], None]) -> None:
         raise UsageError(
             f"Port {port} cannot be used ({error.strerror}). Give another --port, or none."
         ) from error
-    number, token = sockets[0].getsockname()[1], token_urlsafe(32)
+    number, tokens = sockets[0].getsockname()[1], Tokens()
     server = HTTPServer(
-        application(desk, number, token), max_body_size=MOST_BYTES, max_buffer_size=MOST_BYTES
+        application(desk, number, tokens), max_body_size=MOST_BYTES, max_buffer_size=MOST_BYTES
     )
     server.add_sockets(sockets)
     try:
-        ready(f"http://{HOST}:{number}/?token={token}")
+        place = f"http://{HOST}:{number}/?token="
+        ready(f"{place}{tokens.lasting}", f"{place}{tokens.once}")
         await asyncio.Event().wait()
     finally:
         server.stop()

@@ -94,7 +94,13 @@ def room(example_course, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def address(room):
-    """Where its desk is."""
+def addresses(room):
+    """Where its desk is: the address that is printed, and the one for a browser that is started."""
     with served(room.desk) as where:
         yield where
+
+
+@pytest.fixture
+def address(addresses):
+    """The first of them."""
+    return addresses[0]

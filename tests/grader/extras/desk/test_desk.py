@@ -10,6 +10,7 @@ from desk_server import STUDENT, Client
 
 from grader.classes.records import earlier_options
 from grader.classes.store import Store
+from grader.core.errors import UsageError
 from grader.course.course import load_course
 from grader.extras.desk.desk import Desk
 from grader.intake.read import read_submissions
@@ -267,6 +268,14 @@ def test_the_secret_stays_in_no_address(address):
     assert address.partition("token=")[2] not in cookie
 
 
+def test_the_address_that_a_browser_is_started_with_opens_the_desk_once(addresses):
+    """Everybody on the computer can read it in the list of processes."""
+    printed, started = addresses
+    query = started.rpartition("/")[2]
+    assert Client(printed).ask(f"/{query}").status == 302
+    assert Client(printed).ask(f"/{query}").status == 403
+
+
 def test_it_is_published_from_the_map(room, client):
     """As `grader publish` does; a second time nothing is different."""
     form = {"_xsrf": client.form(STUDENTS[17], "comments")["_xsrf"]}
@@ -294,7 +303,7 @@ def graded(grader, work, folder):
     (folder / "roster.csv").write_text("student,name\nada,Ada L.\nbo,\ncem,\ndee,\n", "utf-8")
     manifest = folder / "course.toml"
     manifest.write_text(f"[grade]\n{DESK}\n" + manifest.read_text("utf-8"), "utf-8")
-    run = lambda: grader("grade", "--isolation", "process", "--jobs", 1)  # noqa: E731
+    run = lambda *options: grader("grade", "--isolation", "process", "--jobs", 1, *options)  # noqa: E731
     assert run().code == 0
     return run
 
@@ -323,6 +332,9 @@ def test_what_a_run_made_follows_as_a_run_would_write_it(graded, folder):
         index
     }  # it has the moment
     assert again.keys() == files.keys()
+    graded("--policy", "best")
+    with pytest.raises(UsageError, match="was graded in another way"):
+        desk.refresh()
 
 
 @pytest.mark.slow
@@ -337,6 +349,7 @@ def test_the_command_answers_until_ctrl_c(graded, folder):
         line, ends = desk.stdout.readline(), desk.stdout.readline()
         client = Client(line.split()[-1]).enter()
         assert "Ada L." in client.ask("/").words
+        assert "Nothing was handed in for it." in client.ask("/student?student=dee").words
         assert client.decide("ada", "labels", label="again").status == 303
         desk.send_signal(signal.SIGINT)
         out, err = desk.communicate(timeout=60)
