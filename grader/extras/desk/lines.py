@@ -47,11 +47,11 @@ class Liner:
         result = self.maker.scorer.result(inputs)
         row, standing, _open_attempts, files = self.maker.made_of(result, inputs)
         ((_result, cells),) = students_map([result], self.course)
-        looks = (*first_to_look_at([result], self.course), *_near_misses(result))
+        looks = (*first_to_look_at([result], self.course), *near_misses(result))
         return Line(row, standing, files, score_cell(result), cells, looks)
 
 
-def _near_misses(result: Result) -> Iterator[First]:
+def near_misses(result: Result) -> Iterator[First]:
     """The exercises of which one check alone did not pass, and nobody knows the mistake."""
     found = [f"{e.id}: {title}" for e in result.exercises if (title := _only_failure(e))]
     if found:

@@ -285,21 +285,20 @@ def test_it_is_published_from_the_map(room, client):
 
 # The command.
 
-DESK = (
-    'submissions = "../class"\nout = "out"\nreports = ["html", "canvas"]\nroster = "roster.csv"\n'
-)
+DESK = 'submissions = "../class"\nout = "out"\nreports = ["html", "canvas"]\nroster = "roster.csv"\npolicy = "best"\n'
 
 
 @pytest.fixture
 def graded(grader, work, folder):
-    """A class of three whose settings stand in course.toml, graded with pages."""
-    for name in ("ada", "bo", "cem"):
-        work(
-            name,
-            scores="right"
-            if name != "bo"
-            else "def scores(queries, keys):\n    return queries @ keys.T\n",
-        )
+    """A class of four, of whom one handed in twice and one never, whose settings stand in course.toml, graded with pages."""
+    not_scaled = "def scores(queries, keys):\n    return queries @ keys.T\n"
+    for place, text in (
+        ("ada/2027-01-30T10-00-00Z", "right"),
+        ("ada/2027-01-31T10-00-00Z", not_scaled),
+        ("bo", not_scaled),
+        ("cem", "right"),
+    ):
+        work(place, scores=text)
     (folder / "roster.csv").write_text("student,name\nada,Ada L.\nbo,\ncem,\ndee,\n", "utf-8")
     manifest = folder / "course.toml"
     manifest.write_text(f"[grade]\n{DESK}\n" + manifest.read_text("utf-8"), "utf-8")
@@ -316,7 +315,7 @@ def test_what_a_run_made_follows_as_a_run_would_write_it(graded, folder):
     assert options is not None
     with read_submissions(course, folder.parent / "class", folder / "roster.csv") as intake:
         desk = Desk(course, out, options, intake, folder / "decisions.toml")
-        for student, points in (("bo", "1.5"), ("dee", "0.5")):
+        for student, points in (("bo", "1.5"), ("dee", "0.5"), ("ada", "1")):
             fields = {"student": student, "about": SCORES, "points": points, "reason": "Seen."}
             desk.decide("overrides", fields, desk.basis(student))
         page = out / "reports" / "html" / "students" / "bo.html"
@@ -332,7 +331,7 @@ def test_what_a_run_made_follows_as_a_run_would_write_it(graded, folder):
         index
     }  # it has the moment
     assert again.keys() == files.keys()
-    graded("--policy", "best")
+    graded("--policy", "last")
     with pytest.raises(UsageError, match="was graded in another way"):
         desk.refresh()
 
@@ -347,11 +346,16 @@ def test_the_command_answers_until_ctrl_c(graded, folder):
     ) as desk:
         assert desk.stdout is not None
         line, ends = desk.stdout.readline(), desk.stdout.readline()
-        client = Client(line.split()[-1]).enter()
-        assert "Ada L." in client.ask("/").words
-        assert "Nothing was handed in for it." in client.ask("/student?student=dee").words
-        assert client.decide("ada", "labels", label="again").status == 303
-        desk.send_signal(signal.SIGINT)
+        try:
+            client = Client(line.split()[-1]).enter()
+            assert "Ada L." in client.ask("/").words
+            assert "Nothing was handed in for it." in client.ask("/student?student=dee").words
+            counting = client.ask("/student?student=ada").words
+            assert "return products / keys.shape[-1] ** 0.5" in counting
+            assert "not what was graded" not in counting
+            assert client.decide("ada", "labels", label="again").status == 303
+        finally:
+            desk.send_signal(signal.SIGINT)
         out, err = desk.communicate(timeout=60)
     assert (ends, out) == ("Ctrl-C ends it.\n", "The desk is closed.\n")
     assert (desk.returncode, err) == (0, "")
