@@ -116,9 +116,10 @@ class Desk:
         """Read anew what changed on disk: the run, or the file of decisions.
 
         Raises:
-            UsageError: when another command works in the folder.
+            UsageError: when another command works in the folder, or requests cannot be read.
             CourseError: when something is wrong in the decisions.
         """
+        self._requested = read_requests(self.requests) if self.requests is not None else []
         text, stamp = self._text(), _stamp(self.out / STORE)
         if self._read == (stamp, text):
             return
@@ -234,9 +235,8 @@ class Desk:
 
     def asked(self) -> list[Asked]:
         """The regrade requests of students here, in the order of their file."""
-        found = read_requests(self.requests) if self.requests is not None else []
         logins = {one.login: student for student, one in self.roster.items() if one.login}
-        return [self._asked(one, logins.get(one.student, one.student)) for one in found]
+        return [self._asked(one, logins.get(one.student, one.student)) for one in self._requested]
 
     def _asked(self, request: Request, student: str) -> Asked:
         exercise = named_exercise(self.whole, request.exercise)

@@ -204,6 +204,10 @@ def test_a_request_is_shown_until_it_is_answered(room, client):
         in client.ask("/").words
     )
     assert "&lt;i&gt;Look&lt;/i&gt;" in client.ask(STUDENT.format(STUDENTS[9], "01_scores")).text
+    text = room.desk.requests.read_text("utf-8")
+    room.desk.requests.write_text("who\n", "utf-8")
+    assert "have no columns student, exercise, why" in client.ask("/").words
+    room.desk.requests.write_text(text, "utf-8")
 
 
 def test_nothing_of_a_students_is_ever_live(client):
