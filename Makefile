@@ -65,7 +65,7 @@ generate: setup
 catalogues: setup
 	$(BIN)/grader catalogues
 
-# Write the golden results of the example class and of the hand-ins, and the README's picture, anew;
+# Write the golden results of the example class and of the hand-ins, and the README's pictures, anew;
 # read the difference before committing it.
 golden: setup
 	$(BIN)/pytest -q tests/example_class tests/hand_ins tests/course/test_readme.py --update-golden

@@ -100,6 +100,8 @@ def _options(work: LateWork, rule: LateRule, allowed: LateDays) -> list[Decimal]
     return [rounded(score * late_factor(work.days - days, rule)) for days in range(most + 1)]
 
 
+RESOLVED = "resolved"
+"""What a request was that was looked at, in the list of decisions."""
 NOT_RUN = "not run"
 """What a result with decisions lacks, in its list of these."""
 
@@ -136,7 +138,7 @@ class Deciding:
         automatic = added_up(course, outcomes, scored)
         if personal == NO_DECISIONS:
             return automatic
-        if not (outcomes.assignments or personal.overrides or personal.exempt):
+        if not (outcomes.assignments or personal.overrides or personal.exempt or personal.comments):
             return automatic
         if not outcomes.assignments:
             missing = tuple(map(nothing_handed_in, course.assignments))
@@ -313,6 +315,41 @@ def _date_words(due: datetime | None) -> Iterator[str]:
     if due is not None:
         date = f"{due:%Y-%m-%d %H:%M} ({due.tzname()})"
         yield _("Your due date for this assignment: {date}.").format(date=date)
+
+
+def commented(result: Result, personal: Personal) -> Result:
+    """A result with what instructors wrote to the student, among the notes of each assignment."""
+    words: dict[str, list[str]] = {}
+    about = [f"{RESOLVED} {one.exercise}" for one in personal.resolved]
+    about += [f"comment {one.about}" for one in personal.comments]
+    for one in personal.resolved:
+        sentence = _("{exercise}: your request was looked at.").format(exercise=_name(one.exercise))
+        words.setdefault(_assignment(one.exercise), []).append(
+            paragraph(filter(None, (sentence, one.reason)))
+        )
+    for comment in personal.comments:
+        sentence = (
+            _("From your instructor, on {exercise}: {text}")
+            if comment.exercise
+            else _("From your instructor: {text}")
+        )
+        note = sentence.format(exercise=_name(comment.exercise), text=comment.text)
+        words.setdefault(_assignment(comment.about), []).append(note)
+    if not words:
+        return result
+    parts = (
+        replace(part, notes=tuple(dict.fromkeys((*part.notes, *words.get(part.id, ())))))
+        for part in result.assignments
+    )
+    return replace(result, assignments=tuple(parts), decided=(*result.decided, *about))
+
+
+def _assignment(id_: str) -> str:
+    return id_.partition("/")[0]
+
+
+def _name(id_: str) -> str:
+    return id_.partition("/")[2]
 
 
 def _about(assignments: Sequence[AssignmentResult], personal: Personal) -> Iterator[str]:

@@ -18,9 +18,10 @@ from grader.core.records import Visibility
 from grader.course.course import Course
 from grader.course.toml_table import MOST, Moment, Text, TomlFile, did_you_mean, needed, whole
 from grader.intake.read import IntakeResult
+from grader.intake.roster import Enrolled
 
 MOST_DAYS = 366
-Entry = TypeVar("Entry", "Extension", "Exemption", "Override")
+Entry = TypeVar("Entry", "Extension", "Exemption", "Override", "Comment", "Resolved", "Label")
 POINTS = f"a number from 0 to {MOST} with at most two decimals, like 2.25,"
 Hundredths = Annotated[float, needed(POINTS, ge=0, le=MOST)]
 Some = Annotated[tuple[Text, ...], needed("at least one exercise or assignment", min_length=1)]
@@ -40,6 +41,43 @@ class Override:
         """Raise ValueError where the points have more decimals than are counted."""
         if round(self.points, 2) != self.points:
             raise ValueError(f"points: found {self.points}; at most two decimals are counted")
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What an instructor writes to a student, about an exercise or a whole assignment."""
+
+    student: Text
+    text: Text
+    exercise: Text = ""
+    assignment: Text = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where not one of the two is named."""
+        if bool(self.exercise) == bool(self.assignment):
+            raise ValueError("assignment or exercise is needed, one of them")
+
+    @property
+    def about(self) -> str:
+        """The id of what it is about."""
+        return self.exercise or self.assignment
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A regrade request that was looked at, and leaves the points as they are."""
+
+    student: Text
+    exercise: Text
+    reason: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label that a student has besides those of the roster."""
+
+    student: Text
+    label: Text
 
 
 @dataclass(frozen=True)
@@ -85,6 +123,8 @@ class Personal:
         overrides: points that a person gave.
         checks: what was decided about checks.
         late_days: what each student has of them; None where there are none.
+        comments: what was written to the student.
+        resolved: the student's requests that were looked at.
     """
 
     due: tuple[tuple[str, datetime], ...] = ()
@@ -92,6 +132,8 @@ class Personal:
     overrides: tuple[Override, ...] = ()
     checks: tuple[DroppedCheck, ...] = ()
     late_days: LateDays | None = None
+    comments: tuple[Comment, ...] = ()
+    resolved: tuple[Resolved, ...] = ()
 
 
 NO_DECISIONS = Personal()
@@ -183,6 +225,9 @@ class Decisions:
     full_marks: tuple[GivenCheck, ...] = ()
     late_days: LateDays | None = None
     groups: tuple[Group, ...] = ()
+    comments: tuple[Comment, ...] = ()
+    resolved: tuple[Resolved, ...] = ()
+    labels: tuple[Label, ...] = ()
 
     def members(self, course: Course, student: str) -> dict[str, tuple[str, ...]]:
         """By assignment, everybody of a student's group in it, by name; without groups, nothing."""
@@ -197,14 +242,24 @@ class Decisions:
             student: the student's id.
             labels: what the roster calls them.
         """
-        given = (override for override in self.overrides if override.student == student)
         return Personal(
             due=self._due(course, student, labels),
             exempt=self._exempt(course, student, labels),
-            overrides=tuple(sorted(given, key=lambda one: one.exercise)),
+            overrides=tuple(sorted(_about(student, self.overrides), key=lambda one: one.exercise)),
             checks=tuple(sorted((*self.drop, *self.full_marks), key=lambda one: one.check)),
             late_days=self.late_days,
+            comments=tuple(sorted(_about(student, self.comments), key=lambda one: one.about)),
+            resolved=tuple(sorted(_about(student, self.resolved), key=lambda one: one.exercise)),
         )
+
+    def labelled(self, roster: Mapping[str, Enrolled]) -> dict[str, Enrolled]:
+        """A roster with the labels that were given to students besides."""
+        found = dict(roster)
+        for given in self.labels:
+            one = found.get(given.student, Enrolled(given.student))
+            if given.label not in one.labels:
+                found[given.student] = replace(one, tags=(*one.tags, given.label))
+        return found
 
     def renamed(self, names: Mapping[str, str]) -> "Decisions":
         """The same about students with other names; who has none there keeps theirs."""
@@ -217,6 +272,9 @@ class Decisions:
             extensions=tuple(map(new, self.extensions)),
             exemptions=tuple(map(new, self.exemptions)),
             overrides=tuple(map(new, self.overrides)),
+            comments=tuple(map(new, self.comments)),
+            resolved=tuple(map(new, self.resolved)),
+            labels=tuple(map(new, self.labels)),
             groups=tuple(
                 replace(one, students=tuple(sorted(names.get(who, who) for who in one.students)))
                 for one in self.groups
@@ -244,6 +302,10 @@ class Decisions:
         if counting:
             exempt |= course.exercises.keys() - set().union(*counting)
         return tuple(sorted(exempt))
+
+
+def _about(student: str, entries: Iterable[Entry]) -> Iterable[Entry]:
+    return (entry for entry in entries if entry.student == student)
 
 
 def _extended(due: datetime, extensions: Iterable[Extension]) -> datetime:
@@ -291,11 +353,16 @@ def read_decisions(path: Path, course: Course, known: Known) -> Decisions:
         CourseError: with every problem found, each with its key path.
     """
     file = TomlFile(path)
-    decisions = _Resolver(course, known, file).resolved(file.read(Decisions))
+    written = file.read(Decisions)
+    given_labels = {one.label for one in written.labels}
+    decisions = _Resolver(course, known, file, given_labels).resolved(written)
     for key, what in (
         ("extensions", ()),
         ("exemptions", ()),
         ("overrides", ("student", "exercise")),
+        ("comments", ("student", "exercise", "assignment")),
+        ("resolved", ("student", "exercise")),
+        ("labels", ()),
         ("drop", ("check",)),
         ("full_marks", ("check",)),
     ):
@@ -370,16 +437,33 @@ def class_decisions(
 
         return {c.id: c.weight for c in collect(course, [exercise], tuple(Visibility))}
 
-    known = Known(
-        {*before, *former, *intake.roster, *(student.id for student in intake.students)},
+    known = known_of(intake, {*before, *former}, weights, has_roster=has_roster)
+    return read_decisions(path, course, known)
+
+
+def known_of(
+    intake: IntakeResult, former: Iterable[str], weights: Weights, *, has_roster: bool
+) -> Known:
+    """What decisions about a class may name.
+
+    Args:
+        intake: the class.
+        former: who else was ever in it.
+        weights: of an exercise's checks.
+        has_roster: whether the class came with a roster.
+    """
+    return Known(
+        {*former, *intake.roster, *(student.id for student in intake.students)},
         {label for one in intake.roster.values() for label in one.labels} if has_roster else None,
         intake.is_whole or has_roster,
         weights,
     )
-    return read_decisions(path, course, known)
 
 
-KINDS = ("extensions", "exemptions", "exercise_sets", "overrides", "drop", "full_marks", "groups")
+KINDS = (
+    *("labels", "extensions", "exemptions", "exercise_sets", "overrides", "drop", "full_marks"),
+    *("groups", "comments", "resolved"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,6 +473,7 @@ class _Resolver:
     course: Course
     known: Known
     file: TomlFile
+    given_labels: Collection[str] = ()
 
     def resolved(self, decisions: Decisions) -> Decisions:
         """The same with ids."""
@@ -409,6 +494,8 @@ class _Resolver:
             "exercises": lambda targets: tuple(self.course.select(targets)),
             "check": self._check,
         }
+        if isinstance(entry, Label):  # gives the label, which nobody may have had before
+            finders.pop("label")
         ids = {}
         for name, find in finders.items():
             if value := getattr(entry, name, None):
@@ -442,9 +529,9 @@ class _Resolver:
         return student
 
     def _label(self, label: str) -> str:
-        labels = self.known.labels
-        if labels is None:
+        if self.known.labels is None and not self.given_labels:
             raise UsageError("labels stand in the roster; give it with --roster")
+        labels = {*(self.known.labels or ()), *self.given_labels}
         if label not in labels:
             allowed = f"{did_you_mean(label, labels)}it has: {', '.join(sorted(labels)) or 'none'}"
             raise UsageError(f"the roster has no label {label!r}; {allowed}")

@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import structs
 
 from grader.classes.compare import compare_exercise
+from grader.classes.deciding import RESOLVED
 from grader.classes.records import Records, open_records
 from grader.classes.store import RunSettings, Store
 from grader.core.errors import UsageError
@@ -257,20 +258,22 @@ def _logins(run: Path) -> dict[str, str]:
 
 
 def _state(course: Course, run: Records, request: Request, student: str) -> State:
-    exercise = _exercise(course, request.exercise)
+    exercise = named_exercise(course, request.exercise)
     if not exercise:
         return State(request, "", "this names no single exercise")
     if student not in run.texts:
         return State(request, exercise, "this run has no such student")
-    one = {e.id: e for e in run.result(student).exercises}.get(exercise)
+    result = run.result(student)
+    one = {e.id: e for e in result.exercises}.get(exercise)
     if one is None or one.is_missing:
         return State(request, exercise, "nothing was handed in")
     score = "undecided" if one.score is None else f"{points(one.score)} of {one.max_score}"
     score = "does not count" if one.is_exempt else score
-    return State(request, exercise, score, _decision(one))
+    is_resolved = f"{RESOLVED} {exercise}" in result.decided
+    return State(request, exercise, score, _decision(one) or RESOLVED * is_resolved)
 
 
-def _exercise(course: Course, said: str) -> str:
+def named_exercise(course: Course, said: str) -> str:
     """The id of the one exercise that is named; "" for none or several."""
     try:
         found = [*course.select((said,))] if said else []

@@ -114,11 +114,6 @@ class ClassRun:
         with Store.to_write(self.out, force=self.force) as store:
             return _Run(self, store).carried_out(grade, watcher)
 
-    def personal(self, student: str) -> Personal:
-        """What was decided about a student."""
-        enrolled = self.roster.get(student, Enrolled(student))
-        return self.decisions.of(self.course, student, enrolled.labels)
-
     def require_solutions(self) -> None:
         """Raise CourseError when an assignment has no solution, UsageError in a released copy."""
         self.course.require_solutions()
@@ -131,6 +126,17 @@ class ClassRun:
         ]
         if problems:
             raise CourseError(*problems)
+
+
+def conditions_of(
+    course: Course, assignments: Iterable[str], seed: str, isolation: str
+) -> dict[str, dict[str, str]]:
+    """By assignment, a hash of each thing besides files that decides outcomes, by what it is in words."""
+    used = {**versions(), "grader": grader_hash()}
+    shared = {**used, "seed": seed, "isolation": isolation, "language": current()}
+    named = {WORDS.get(what, f"the {what}"): value for what, value in shared.items()}
+    parts = outcome_parts(course)
+    return {id_: {**parts[id_], **named} for id_ in assignments}
 
 
 class _Run:
@@ -153,11 +159,7 @@ class _Run:
         known = (*self.graded, *(self.before.assignments if self.before else ()))
         covered = tuple(id_ for id_ in course.by_id if id_ in known)
         self.course = course.only(covered)  # with the assignments that results have
-        used = {**versions(), "grader": grader_hash()}
-        shared = {**used, "seed": seed, "isolation": wanted.isolation, "language": current()}
-        named = {WORDS.get(what, f"the {what}"): value for what, value in shared.items()}
-        parts = outcome_parts(course)
-        self.conditions = {id_: {**parts[id_], **named} for id_ in covered}
+        self.conditions = conditions_of(course, covered, seed, wanted.isolation)
         self.words = Words.of(
             course, covered
         )  # before anybody is graded by checks that do not load
@@ -304,7 +306,12 @@ class _Run:
         rows, standings = dict[str, Row](), dict[str, Standing]()
         open_attempts: list[str] = []
         scorer = Scorer(self.course, self.words, wanted.policy, self.settings.seed)
-        pieces = [(self._inputs(id_, everybody),) for id_ in sorted(everybody)]
+        unread = {id_: one.unread for id_, one in self.standings.items()}
+        unread |= {id_: one.unread for id_, one in self.arrivals.items()}
+        handed_in = ClassInputs(
+            wanted.course, everybody, wanted.decisions, wanted.roster, unread, wanted.never_lower
+        )
+        pieces = [(handed_in.of(id_, self.store.outcome),) for id_ in sorted(everybody)]
         with closing(spread(Maker(scorer, wanted.out).made, pieces, wanted.jobs)) as found:
             for row, standing, left_open, changed_files in found:
                 files.write(changed_files)
@@ -337,26 +344,6 @@ class _Run:
         kept = [id_ for id_ in self.course.by_id if id_ in earlier and id_ not in graded]
         return {**{id_: earlier[id_] for id_ in kept}, **arrival.uses}
 
-    def _inputs(self, student: str, everybody: Mapping[str, Uses]) -> StudentInputs:
-        members = self.wanted.decisions.members(self.wanted.course, student)
-        names = {name for group in members.values() for name in group} - {student}
-        earlier = self.wanted.never_lower
-        arrival, standing = self.arrivals.get(student), self.standings.get(student)
-        return StudentInputs(
-            self._handed_in(student, everybody),
-            {name: self._handed_in(name, everybody) for name in names if name in everybody},
-            members,
-            arrival.unread if arrival else standing.unread if standing else (),
-            earlier.text(student) if earlier is not None and student in earlier.texts else None,
-        )
-
-    def _handed_in(self, student: str, everybody: Mapping[str, Uses]) -> HandedIn:
-        uses = everybody[student]
-        keys = {use.key for found in uses.values() for use in found}
-        records = {key: record for key in keys if (record := self.store.outcome(key)) is not None}
-        found = {id_: [use for use in own if use.key in records] for id_, own in uses.items()}
-        return HandedIn(student, found, records, self.wanted.personal(student))
-
     def _changes(
         self, standings: Mapping[str, Standing], everybody: Mapping[str, Uses]
     ) -> tuple[dict[str, tuple[float | None, float | None]], Counter[str]]:
@@ -384,6 +371,56 @@ class _Run:
         )
 
 
+Outcomes = Callable[[bytes], bytes | None]
+"""An outcome as it is stored, by its key."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassInputs:
+    """What decides the results of a class.
+
+    Args:
+        course: the whole course.
+        uses: what everybody handed in.
+        decisions: what was decided.
+        roster: what is known of students besides, by name.
+        unread: files of which none could be read as work, by student.
+        never_lower: the records of an earlier run, whose scores are not to fall.
+    """
+
+    course: Course
+    uses: Mapping[str, Uses]
+    decisions: Decisions
+    roster: Mapping[str, Enrolled]
+    unread: Mapping[str, tuple[str, ...]]
+    never_lower: Records | None = None
+
+    def personal(self, student: str) -> Personal:
+        """What was decided about a student."""
+        enrolled = self.roster.get(student, Enrolled(student))
+        return self.decisions.of(self.course, student, enrolled.labels)
+
+    def of(self, student: str, outcome: Outcomes) -> StudentInputs:
+        """What decides one student's result."""
+        members = self.decisions.members(self.course, student)
+        names = {name for group in members.values() for name in group} - {student}
+        earlier = self.never_lower
+        return StudentInputs(
+            self._handed_in(student, outcome),
+            {name: self._handed_in(name, outcome) for name in names if name in self.uses},
+            members,
+            self.unread.get(student, ()),
+            earlier.text(student) if earlier is not None and student in earlier.texts else None,
+        )
+
+    def _handed_in(self, student: str, outcome: Outcomes) -> HandedIn:
+        uses = self.uses[student]
+        keys = {use.key for found in uses.values() for use in found}
+        records = {key: record for key in keys if (record := outcome(key)) is not None}
+        found = {id_: [use for use in own if use.key in records] for id_, own in uses.items()}
+        return HandedIn(student, found, records, self.personal(student))
+
+
 Made = tuple[Row, Standing, tuple[str, ...], tuple[OutputFile, ...]]
 """A student's line, what is remembered, attempts that are open, and the files to be written."""
 
@@ -397,7 +434,10 @@ class Maker:
 
     def made(self, inputs: StudentInputs) -> Made:
         """What is written of one student."""
-        result = self.scorer.result(inputs)
+        return self.made_of(self.scorer.result(inputs), inputs)
+
+    def made_of(self, result: Result, inputs: StudentInputs) -> Made:
+        """The same of a result that is there."""
         row = row_of(result, summary_line(result))
         standing = Standing(
             row.score,

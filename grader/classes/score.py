@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from msgspec.structs import replace
 
-from grader.classes.deciding import Deciding, Policy, counting, decided
+from grader.classes.deciding import Deciding, Policy, commented, counting, decided
 from grader.classes.decisions import NO_DECISIONS, Personal
 from grader.classes.outcomes import Words, unpacked
 from grader.classes.store import Use, Uses
@@ -164,9 +164,9 @@ class Scorer:
                 decided=(*result.decided, *(f"group {id_}" for id_ in by)),
                 automatic=self._automatic(alone),
             )
-        if inputs.earlier is None:
-            return result
-        return not_lower(result, parsed(inputs.earlier))
+        if inputs.earlier is not None:
+            result = not_lower(result, parsed(inputs.earlier))
+        return commented(result, inputs.own.personal)
 
     def _automatic(self, own: Mapping[str, AssignmentResult]) -> Decimal | None:
         """What a student's own work has by its checks alone."""

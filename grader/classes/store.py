@@ -146,12 +146,13 @@ class Store:
     # Opening and closing.
 
     @staticmethod
-    def to_write(folder: Path, *, force: bool = False) -> "Store":
+    def to_write(folder: Path, *, force: bool = False, is_run: bool = True) -> "Store":
         """Open a folder's store, or begin one, and keep all other commands out of it.
 
         Args:
             folder: the output folder; it is made.
             force: whether a store of another version, or one that is damaged, is begun again.
+            is_run: whether it counts as a run, after some of which unused outcomes are forgotten.
 
         Raises:
             UsageError: when another command works there, or its store cannot be used.
@@ -163,7 +164,7 @@ class Store:
             folder.mkdir(parents=True, exist_ok=True)
         with _said(folder):
             try:
-                return Store._opened(folder, path)
+                return Store._opened(folder, path, is_run=is_run)
             except (sqlite3.DatabaseError, UsageError) as error:
                 if not force or _is_busy(error):
                     raise
@@ -171,7 +172,7 @@ class Store:
                 return Store._opened(folder, path)
 
     @staticmethod
-    def _opened(folder: Path, path: Path) -> "Store":
+    def _opened(folder: Path, path: Path, *, is_run: bool = True) -> "Store":
         connection = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
         try:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")  # until it is closed
@@ -183,12 +184,13 @@ class Store:
                 connection.execute("INSERT INTO meta VALUES ('format', ?)", (FORMAT,))
             _require_format(connection, folder)
             store = Store(folder, connection)
-            store._set("runs", str(store._runs + 1))
+            if is_run:
+                store._set("runs", str(store._runs + 1))
             connection.execute("COMMIT")
         except BaseException:
             connection.close()
             raise
-        store._runs += 1
+        store._runs += is_run
         return store
 
     @staticmethod
@@ -353,6 +355,12 @@ class Store:
             oldest = self._runs - KEPT_RUNS
             self._connection.execute("DELETE FROM outcome WHERE last_run < ?", (oldest,))
             self.set_options(options)
+
+    def set_standings(self, standings: Mapping[str, Standing]) -> None:
+        """Remember what some students have now, whose hand-ins are as they were."""
+        rows = [(student, msgspec.msgpack.encode(one)) for student, one in standings.items()]
+        with self.transaction():
+            self._connection.executemany("INSERT OR REPLACE INTO standing VALUES (?, ?)", rows)
 
     # What was published.
 

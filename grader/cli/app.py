@@ -23,7 +23,7 @@ LISTED = (STUDENTS, f"{COMMANDS}.instructors", f"{COMMANDS}.authors", COMMANDS)
 """The doors whose commands are listed; in a student's copy those for students and of other packages."""
 WISHES = {
     N_("Work on the exercises"): "check watch status hint show predict styles pack",
-    N_("Give a course to a class, and grade it"): "release grade publish send doctor docs",
+    N_("Give a course to a class, and grade it"): "release grade desk publish send doctor docs",
     N_("Look into what a class did"): "explain compare similar learn",
     N_("Write exercises, and try them"): "new import generate preview validate mutate catalogues",
     N_("For other programs"): "schema",

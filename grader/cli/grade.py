@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
@@ -267,6 +268,7 @@ def grade(
                 require_numbers(out, "out", numbers)
                 if never_lower is not None:
                     require_numbers(never_lower, "never-lower", numbers)
+            intake = replace(intake, roster=decided.labelled(intake.roster))
             published = last_published(out) if (out / STORE).is_file() else None
             run = ClassRun(
                 course,

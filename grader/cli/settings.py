@@ -24,13 +24,14 @@ KEYS: Mapping[str, Mapping[str, str]] = {
     },
     "publish": {"out": "out"},
     "send": {"out": "out", "roster": "roster", "server": "mail_server", "sender": "mail_from"},
+    "desk": {key: key for key in ("out", "submissions", "requests")},
     "explain": {"run": "out", "submissions": "submissions"},
     "similar": {"run": "out", "submissions": "submissions"},
     "learn": {"submissions": "submissions"},
     "compare": {"submissions": "submissions", "roster": "roster"},
 }
 """By command and parameter, the key under `[grade]`."""
-GIVEN = ("submissions", "roster", "times")
+GIVEN = ("submissions", "roster", "times", "requests")
 """What has to be there; a run makes the others."""
 NEEDED = {
     ("grade", "submissions"): "the folder of what the class handed in, `grader grade SUBMISSIONS`",
@@ -40,6 +41,8 @@ NEEDED = {
     ("send", "roster"): "the roster with everybody's address, --roster",
     ("send", "server"): "your mail server, --server",
     ("send", "sender"): "your own address, --from",
+    ("desk", "out"): "the folder of the run, `grader desk OUT`",
+    ("desk", "submissions"): "what the class handed in, --submissions",
     ("explain", "run"): "the folder that `grader grade --out` wrote, --run",
     ("similar", "run"): "the folder of the run, `grader similar RUN`",
     ("similar", "submissions"): "what the class handed in, --submissions",

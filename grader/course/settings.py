@@ -98,6 +98,7 @@ class GradeSettings:
         never_lower: an earlier run's folder, or "published" for what `out` published last.
         reports: the names of those to make.
         assignments: those to grade; all for none.
+        requests: what students ask to be looked at again.
         mail_server: what sends pages, as `host:port`.
         mail_from: the instructor's own address.
     """
@@ -111,6 +112,7 @@ class GradeSettings:
     never_lower: Text = ""
     reports: tuple[str, ...] = ()
     assignments: tuple[str, ...] = ()
+    requests: Text = ""
     mail_server: Text = ""
     mail_from: Text = ""
 

@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 
 from grader.classes.decisions import (
+    Comment,
     Decisions,
     DroppedCheck,
     Exemption,
@@ -19,8 +20,11 @@ from grader.classes.decisions import (
     Group,
     LateDays,
     Override,
+    Resolved,
 )
+from grader.classes.records import open_records
 from grader.reports.base import GradedClass, graded
+from grader.reports.html.pages import student_page
 from tests.grader.classes.conftest import STUDENTS, Killed
 
 SCORES = "01_scores/scores"
@@ -65,6 +69,37 @@ def test_decisions_run_no_code_and_concern_nobody_else(late):
     late.run()
     assert late.files() == before
     assert late.graded == Counter(STUDENTS)
+
+
+def test_a_comment_is_read_whatever_was_handed_in_and_changes_no_score(late, tmp_path):
+    """Also of what is kept of an earlier run, and where there is nothing."""
+    nobody = "never handed in"
+    late.run(never_lower=None)
+    (tmp_path / "class" / nobody).mkdir()
+    kept = open_records(late.out)
+    before = {name: kept.result(name).score for name in STUDENTS}
+    decisions = Decisions(
+        comments=(
+            Comment(STUDENTS[0], "On scores.", exercise=SCORES),
+            Comment(nobody, "Come and see me.", assignment="01_scores"),
+        ),
+        resolved=(Resolved(STUDENTS[1], SCORES),),
+    )
+    late.run(names=[*STUDENTS, nobody], decisions=decisions, never_lower=kept)
+    results = {result.student: result for result in late.results()}
+    assert {name: results[name].score for name in STUDENTS} == before
+    assert results[nobody].score is None
+    assert not results[nobody].submitted
+    notes = [results[name].assignments[0].notes[-1] for name in (STUDENTS[0], STUDENTS[1], nobody)]
+    assert notes == [
+        "From your instructor, on scores: On scores.",
+        "scores: your request was looked at.",
+        "From your instructor: Come and see me.",
+    ]
+    assert results[STUDENTS[1]].decided == (f"resolved {SCORES}",)
+    page = student_page(results[nobody], late.result.course)
+    assert "Come and see me." in page
+    assert "Nothing was handed in." in page
 
 
 def test_other_dates_with_decisions_end_as_graded_so_from_the_start(late, make):

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from grader.classes.decisions import (
+    Comment,
     Decisions,
     DroppedCheck,
     Exemption,
@@ -13,8 +14,10 @@ from grader.classes.decisions import (
     GivenCheck,
     Group,
     Known,
+    Label,
     LateDays,
     Override,
+    Resolved,
     class_decisions,
     read_decisions,
 )
@@ -22,7 +25,7 @@ from grader.core.errors import CourseError
 from grader.course.course import load_course
 from grader.intake.folders import Student
 from grader.intake.read import IntakeResult
-from grader.intake.roster import read_roster
+from grader.intake.roster import Enrolled, read_roster
 
 SCORES, WEIGHTS, MIXTURE = "01_scores/scores", "02_mixture/weights", "02_mixture/Mixture"
 SHAPE, VALUES = f"{SCORES}::visible::test_shape", f"{SCORES}::hidden::test_values"
@@ -80,6 +83,20 @@ def test_everything_that_can_be_decided(read):
     exercise = "Mixture"
     points = 2.25
     reason = "Shown."
+    [[comments]]
+    {ADA}
+    exercise = "Mixture"
+    text = "Well done."
+    [[comments]]
+    {ADA}
+    assignment = "1"
+    text = "Look at the axes."
+    [[resolved]]
+    {ADA}
+    exercise = "scores"
+    [[labels]]
+    {ADA}
+    label = "new"
     [[groups]]
     students = ["bob", "ada"]
     assignment = "2"
@@ -104,13 +121,30 @@ def test_everything_that_can_be_decided(read):
         full_marks=(GivenCheck(SHAPE, "Shown."),),
         late_days=LateDays(5),
         groups=(Group(("ada", "bob"), "02_mixture"),),
+        comments=(
+            Comment("ada", "Well done.", exercise=MIXTURE),
+            Comment("ada", "Look at the axes.", assignment="01_scores"),
+        ),
+        resolved=(Resolved("ada", SCORES),),
+        labels=(Label("ada", "new"),),
     )
+
+
+def test_a_label_of_the_file_counts_like_those_of_the_roster(read, course):
+    """Also where there is no roster, and in the roster that reports are given."""
+    given = f'[[labels]]\n{ADA}label = "new"\n[[extensions]]\nlabel = "new"\ndays = 1'
+    for labels in (None, {"A"}):
+        found = read(given, labels=labels)
+        roster = found.labelled({"ada": Enrolled("ada", section="A")})
+        assert roster["ada"].labels == ("A", "new")
+        assert found.of(course, "ada", roster["ada"].labels).due
+        assert found.labelled({})["ada"] == Enrolled("ada", tags=("new",))
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[[extension]]", "extension: unknown key; did you mean 'extensions'? allowed: drop, "),
+        ("[[extension]]", "extension: unknown key; did you mean 'extensions'? allowed: comments, "),
         (
             '[[extensions]]\nstudent = "adda"\ndays = 1',
             "extensions[1].student: nobody in the class is called 'adda'; did you mean 'ada'?",
@@ -198,6 +232,11 @@ def test_everything_that_can_be_decided(read):
             'assignment = "2"',
             "groups: ada is in 2 groups for 02_mixture; keep one",
         ),
+        (
+            f'[[comments]]\n{ADA}exercise = "scores"\ntext = "a"\n' * 2,
+            "comments[2] decides about the same as comments[1]; keep one",
+        ),
+        (f'[[comments]]\n{ADA}text = "a"', "comments[1]: assignment or exercise is needed, one of"),
         (f"[[exemptions]]\n{ADA}", "exemptions[1]: assignment or exercises is needed, one of them"),
         ("[late_days]\nbudget = -1", "late_days.budget: found -1; a whole number from 0 to 366"),
         ("extensions = 3", "extensions: found 3; a list of tables is needed"),

@@ -142,7 +142,9 @@ def test_requests_are_listed_with_their_state(explain, grader, folder, run, tmp_
     own = tmp_path / "out"
     shutil.copytree(run, own)
     (folder / "decisions.toml").write_text(
-        '[[overrides]]\nstudent = "bo"\nexercise = "weights"\npoints = 1\nreason = "Yes."', "utf-8"
+        '[[overrides]]\nstudent = "bo"\nexercise = "weights"\npoints = 1\nreason = "Yes."\n'
+        '[[resolved]]\nstudent = "bo"\nexercise = "scores"\n',
+        "utf-8",
     )
     here = ("--isolation", "process", "--jobs", 1, "--quiet")
     grader("grade", explain.students, "--out", own, *here)
@@ -159,14 +161,14 @@ def test_requests_are_listed_with_their_state(explain, grader, folder, run, tmp_
 
     found = json.loads(ask(table, "--format", "json").out)
     assert [(one["now"], one["decision"]) for one in found] == [
-        ("0.8 of 2", None),
+        ("0.8 of 2", "resolved"),
         ("1 of 1", "override; the checks gave no score"),
         ("nothing was handed in", None),
         ("this run has no such student", None),
         ("this names no single exercise", None),
         ("this run has no such student", None),
     ]
-    assert "5 of 6 have no decision." in ask(table).out
+    assert "4 of 6 have no decision." in ask(table).out
     (one,) = json.loads(ask(issues, "--format", "json").out)
     assert (one["exercise"], one["why"]) == ("01_scores/scores", "It is\nright.")
     for text, why in (("[1]", "no list of issues"), ("who\n", "have no columns student")):

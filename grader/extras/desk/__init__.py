@@ -1,0 +1,1 @@
+"""`grader desk`: a class in the browser, on this computer alone."""

@@ -1,0 +1,378 @@
+"""The desk: each form is one entry of `decisions.toml`, whose scores follow at once; and who is let in."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+from desk_server import STUDENT, Client
+
+from grader.classes.records import earlier_options
+from grader.classes.store import Store
+from grader.core.errors import UsageError
+from grader.course.course import load_course
+from grader.extras.desk.desk import Desk
+from grader.intake.read import read_submissions
+from tests.grader.classes.conftest import HIDDEN, STUDENTS, files_in
+from tests.grader.extras.desk.conftest import FILE, SCORES
+
+
+@pytest.fixture
+def client(address):
+    """A window that was let in."""
+    return Client(address).enter()
+
+
+@pytest.mark.parametrize(
+    ("student", "kind", "fields", "entry", "said"),
+    [
+        (
+            STUDENTS[3],
+            "overrides",
+            {"about": SCORES, "points": "1,25", "reason": 'By hand: "ok".'},
+            {"exercise": SCORES, "points": 1.25, "reason": 'By hand: "ok".'},
+            "1.25 points from your instructor; by the checks",
+        ),
+        (
+            STUDENTS[4],
+            "comments",
+            {"about": SCORES, "text": "Well <b>done</b>,\r\nreally."},
+            {"exercise": SCORES, "text": "Well <b>done</b>,\nreally."},
+            "From your instructor, on scores: Well <b>done</b>",
+        ),
+        (
+            STUDENTS[5],
+            "comments",
+            {"about": "01_scores", "text": "Look at the axes."},
+            {"assignment": "01_scores", "text": "Look at the axes."},
+            "From your instructor: Look at the axes.",
+        ),
+        (
+            STUDENTS[6],
+            "extensions",
+            {"about": "01_scores", "days": "3", "reason": "ill"},
+            {"assignment": "01_scores", "days": 3, "reason": "ill"},
+            "Your due date for this assignment: 2027-02-04 00:00",
+        ),
+        (
+            STUDENTS[7],
+            "exemptions",
+            {"about": SCORES},
+            {"exercises": [SCORES]},
+            "This assignment does not count for you.",
+        ),
+        (STUDENTS[8], "labels", {"label": "part time"}, {"label": "part time"}, ""),
+        (
+            STUDENTS[9],
+            "resolved",
+            {"about": SCORES, "reason": "It stays."},
+            {"exercise": SCORES, "reason": "It stays."},
+            "scores: your request was looked at. It stays.",
+        ),
+    ],
+)
+def test_a_form_is_one_entry_of_the_file(room, client, student, kind, fields, entry, said):
+    """What the student reads follows at once; taken away, all is as it was."""
+    before = room.path.read_bytes(), room.feedback(student)
+    answer = client.decide(student, kind, **fields)
+    assert (answer.status, room.decided(kind, student)) == (303, [{"student": student, **entry}])
+    assert said in json.dumps(json.loads(room.feedback(student)), ensure_ascii=False)
+    assert room.path.read_bytes().startswith(before[0].rstrip())
+    again = client.ask(answer.headers["Location"])
+    assert "Written." in again.words
+    client.ask("/decide", client.form(student, kind, number=-1) | {"remove": "0"})
+    assert room.decided(kind, student) == []
+    assert room.feedback(student) == before[1]
+
+
+def test_a_later_run_finds_nothing_to_change(room, client):
+    """Its results are the desk's to the byte: of a group, too, and with an end of its own for one."""
+    client.decide(STUDENTS[0], "overrides", about=SCORES, points="0.5", reason="So.")
+    client.decide(STUDENTS[10], "extensions", about="01_scores", until="2027-02-09T12:30")
+    client.decide(STUDENTS[11], "labels", label="again")
+    (entry,) = room.decided("extensions", STUDENTS[10])
+    assert entry["until"].isoformat() == "2027-02-09T12:30:00+00:00"
+    files, graded = room.run.files(), room.run.graded.total()
+    assert room.grade() == files
+    assert room.run.graded.total() == graded
+
+
+def test_comments_and_the_order_of_the_file_stay(room, client):
+    """An entry that is changed keeps its place, its comments, and how it names the exercise."""
+    student = STUDENTS[2]
+    answer = client.decide(student, "extensions", about="01_scores", days="5", reason="still ill")
+    assert answer.status == 303
+    text = room.path.read_text("utf-8")
+    written = FILE.replace("days = 2\n", 'days = 5\nreason = "still ill"\n')
+    assert text.startswith(written)
+
+
+def test_of_two_windows_the_second_is_shown_what_holds_now(room, client, address):
+    """Nothing of it is written, nothing that was typed is lost; sent again, it is."""
+    student, other = STUDENTS[12], Client(address).enter()
+    forms = [one.form(student, "overrides") for one in (client, other)]
+    first, second = (
+        {**form, "about": SCORES, "points": points, "reason": reason}
+        for form, points, reason in zip(forms, ("1", "2"), ("First.", "Second."), strict=True)
+    )
+    assert client.ask("/decide", first).status == 303
+    refused = other.ask("/decide", second)
+    assert refused.status == 409
+    assert "This changed since you opened it. Nothing of yours was written" in refused.words
+    assert "First." in refused.words
+    assert 'value="Second."' in refused.text
+    (entry,) = room.decided("overrides", student)
+    assert entry["reason"] == "First."
+    assert (
+        other.decide(student, "overrides", about=SCORES, points="2", reason="Second.").status == 303
+    )
+    (entry,) = room.decided("overrides", student)
+    assert entry["reason"] == "Second."
+
+
+def test_windows_on_two_students_are_not_in_each_others_way(room, client, address):
+    """Both are written."""
+    one, other = STUDENTS[13], STUDENTS[14]
+    form = Client(address).enter()
+    second = form.form(other, "comments") | {"about": SCORES, "text": "Both."}
+    client.decide(one, "comments", about=SCORES, text="One.")
+    assert form.ask("/decide", second).status == 303
+    assert room.decided("comments", one)
+    assert room.decided("comments", other)
+
+
+def test_what_is_written_into_the_file_by_hand_is_read_anew(room, client):
+    """Also while a form is open: what was decided meanwhile is shown first."""
+    student = STUDENTS[15]
+    form = client.form(student, "comments") | {"about": SCORES, "text": "Mine."}
+    with room.path.open("a", encoding="utf-8") as file:
+        file.write(
+            f'\n[[overrides]]\nstudent = "{student}"\nexercise = "scores"\npoints = 0.75\nreason = "Hand."\n'
+        )
+    assert "0.75" in client.ask(STUDENT.format(student, "01_scores")).words
+    assert client.ask("/decide", form).status == 409
+    client.decide(student, "comments", about=SCORES, text="Mine.")
+    assert "0.75 points from your instructor" in room.feedback(student)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"about": SCORES, "points": "many", "reason": "x"}, "'many' is no number."),
+        ({"about": SCORES, "points": "7", "reason": "x"}, "01_scores/scores is worth 2"),
+        ({"about": SCORES, "points": "1"}, "reason: missing"),
+        ({"about": "09_no/such", "points": "1", "reason": "x"}, "09_no"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_a_sentence(room, client, fields, said):
+    """Nothing is written, and what was typed stays."""
+    before = room.path.read_bytes()
+    answer = client.decide(STUDENTS[16], "overrides", **fields)
+    assert answer.status == 422
+    assert said in answer.words
+    assert room.path.read_bytes() == before
+
+
+def test_a_file_that_is_broken_is_left_alone(room, client):
+    """The page says what is wrong in it."""
+    text, form = room.path.read_bytes(), client.form(STUDENTS[16], "comments")
+    try:
+        room.path.write_bytes(text + b"[[overrides]\n")
+        assert "decisions.toml: it is not TOML" in client.ask("/").words
+        assert client.ask("/decide", form | {"about": SCORES, "text": "No."}).status == 422
+        assert room.path.read_bytes() == text + b"[[overrides]\n"
+    finally:
+        room.path.write_bytes(text)
+
+
+def test_while_another_command_works_in_the_folder_nothing_is_written(room, client):
+    """A sentence says so."""
+    form = client.form(STUDENTS[16], "comments") | {"about": SCORES, "text": "Later."}
+    with Store.to_write(room.run.out, is_run=False):
+        answer = client.ask("/", None)
+        refused = client.ask("/decide", form)
+    assert answer.status == 200
+    assert "Another grader command is working" in refused.words
+    assert room.decided("comments", STUDENTS[16]) == []
+
+
+def test_a_request_is_shown_until_it_is_answered(room, client):
+    """On the map, and with the student."""
+    assert (
+        f"Regrade requests 1 They ask to have a look at their points. {STUDENTS[9]}"
+        in client.ask("/").words
+    )
+    assert "&lt;i&gt;Look&lt;/i&gt;" in client.ask(STUDENT.format(STUDENTS[9], "01_scores")).text
+    text = room.desk.requests.read_text("utf-8")
+    room.desk.requests.write_text("who\n", "utf-8")
+    assert "have no columns student, exercise, why" in client.ask("/").words
+    room.desk.requests.write_text(text, "utf-8")
+
+
+def test_nothing_of_a_students_is_ever_live(client):
+    """Not their code, and not their name."""
+    page = client.ask("/").text
+    assert "<img src=x" not in page
+    page = client.ask("/student?student=%22%3E%3Cimg+src%3Dx+onerror%3Dalert%281%29%3E")
+    assert page.status == 200
+    assert "<img src=x" not in page.text
+    assert "&lt;script&gt;document.title = &#39;live&#39;&lt;/script&gt;&lt;/pre&gt;" in page.text
+    assert page.text.count("<script") == 1
+    policy = page.headers["Content-Security-Policy"]
+    assert "default-src 'none'; script-src 'self';" in policy
+    assert "frame-ancestors 'none'" in policy
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "desk.example:80"},
+        {"Origin": "http://desk.example"},
+        {"Origin": "null"},
+        {"Origin": None},
+        {"Cookie": ""},
+    ],
+)
+def test_forms_of_other_pages_are_refused(room, client, headers):
+    """Whatever name leads here, and without what only this browser has."""
+    before = room.path.read_bytes()
+    form = client.form(STUDENTS[17], "comments") | {"about": SCORES, "text": "Not I."}
+    answer = client.ask("/decide", form, **headers)
+    assert (answer.status, room.path.read_bytes()) == (403, before)
+
+
+def test_a_form_needs_its_own_secret(room, client):
+    """That of the page that it stood on."""
+    before = room.path.read_bytes()
+    form = client.form(STUDENTS[17], "comments") | {"about": SCORES, "text": "Not I."}
+    for other in ("", "2|aaaaaaaa|bbbb|1"):
+        assert client.ask("/decide", form | {"_xsrf": other}).status == 403
+    assert room.path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/?token=guessed", "/student?student=a", "/desk.js", "/nowhere"]
+)
+def test_who_has_no_secret_sees_nothing(address, path):
+    """Not even whether there is such a page."""
+    answer = Client(address).ask(path)
+    assert (answer.status, "Set-Cookie" in answer.headers) == (403, False)
+    assert answer.text == "Not from here. Open the address that `grader desk` printed."
+
+
+def test_the_secret_stays_in_no_address(address):
+    """It is exchanged for a cookie that no script and no other page gets."""
+    client = Client(address)
+    answer = client.ask("/" + address.rpartition("/")[2])
+    cookie = answer.headers["Set-Cookie"]
+    assert (answer.status, answer.headers["Location"]) == (302, "/")
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    assert address.partition("token=")[2] not in cookie
+
+
+def test_the_address_that_a_browser_is_started_with_opens_the_desk_once(addresses):
+    """Everybody on the computer can read it in the list of processes."""
+    printed, started = addresses
+    query = started.rpartition("/")[2]
+    assert Client(printed).ask(f"/{query}").status == 302
+    assert Client(printed).ask(f"/{query}").status == 403
+
+
+def test_it_is_published_from_the_map(room, client):
+    """As `grader publish` does; a second time nothing is different."""
+    form = {"_xsrf": client.form(STUDENTS[17], "comments")["_xsrf"]}
+    assert "Published: " in client.ask("/publish", form).words
+    assert "Nothing is different from what was published" in client.ask("/publish", form).words
+
+
+# The command.
+
+DESK = 'submissions = "../class"\nout = "out"\nreports = ["html", "canvas"]\nroster = "roster.csv"\npolicy = "best"\n'
+
+
+@pytest.fixture
+def graded(grader, work, folder):
+    """A class of four, of whom one handed in twice and one never, whose settings stand in course.toml, graded with pages."""
+    not_scaled = "def scores(queries, keys):\n    return queries @ keys.T\n"
+    for place, text in (
+        ("ada/2027-01-30T10-00-00Z", "right"),
+        ("ada/2027-01-31T10-00-00Z", not_scaled),
+        ("bo", not_scaled),
+        ("cem", "right"),
+    ):
+        work(place, scores=text)
+    (folder / "roster.csv").write_text("student,name\nada,Ada L.\nbo,\ncem,\ndee,\n", "utf-8")
+    manifest = folder / "course.toml"
+    manifest.write_text(f"[grade]\n{DESK}\n" + manifest.read_text("utf-8"), "utf-8")
+    run = lambda *options: grader("grade", "--isolation", "process", "--jobs", 1, *options)  # noqa: E731
+    assert run().code == 0
+    return run
+
+
+@pytest.mark.slow
+def test_what_a_run_made_follows_as_a_run_would_write_it(graded, folder):
+    """Results, tables, and pages: a later run with the same settings writes the same bytes."""
+    out = folder / "out"
+    course, options = load_course(folder), earlier_options(out)
+    assert options is not None
+    with read_submissions(course, folder.parent / "class", folder / "roster.csv") as intake:
+        desk = Desk(course, out, options, intake, folder / "decisions.toml")
+        for student, points in (("bo", "1.5"), ("dee", "0.5"), ("ada", "1")):
+            fields = {"student": student, "about": SCORES, "points": points, "reason": "Seen."}
+            desk.decide("overrides", fields, desk.basis(student))
+        page = out / "reports" / "html" / "students" / "bo.html"
+        assert "Seen." in page.read_text("utf-8")
+        assert not (out / "reports" / "canvas").exists()
+        desk.write_reports()
+    files = files_in(out)
+    assert "reports/canvas/gradebook.csv" in files
+    assert graded().code == 0
+    again = files_in(out)
+    index = "reports/html/index.html"
+    assert {name for name in again if again[name] != files.get(name)} <= {
+        index
+    }  # it has the moment
+    assert again.keys() == files.keys()
+    graded("--policy", "last")
+    with pytest.raises(UsageError, match="was graded in another way"):
+        desk.refresh()
+
+
+@pytest.mark.slow
+@pytest.mark.only_on("linux", "darwin", reason="Ctrl-C of another process")
+def test_the_command_answers_until_ctrl_c(graded, folder):
+    """At a free port, where nothing is opened; then it says that it ended."""
+    command = [sys.executable, "-m", "grader.cli", "desk", "--no-browser"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as desk:
+        assert desk.stdout is not None
+        line, ends = desk.stdout.readline(), desk.stdout.readline()
+        try:
+            client = Client(line.split()[-1]).enter()
+            assert "Ada L." in client.ask("/").words
+            assert "Nothing was handed in for it." in client.ask("/student?student=dee").words
+            counting = client.ask("/student?student=ada").words
+            assert "return products / keys.shape[-1] ** 0.5" in counting
+            assert "not what was graded" not in counting
+            assert client.decide("ada", "labels", label="again").status == 303
+        finally:
+            desk.send_signal(signal.SIGINT)
+        out, err = desk.communicate(timeout=60)
+    assert (ends, out) == ("Ctrl-C ends it.\n", "The desk is closed.\n")
+    assert (desk.returncode, err) == (0, "")
+
+
+@pytest.mark.slow
+def test_a_class_that_was_graded_otherwise_is_graded_first(graded, grader, folder):
+    """Nobody decides on what a run would not come to any more."""
+    with (folder / HIDDEN.format("01_scores")).open("a", encoding="utf-8") as file:
+        file.write("HARDER = 1\n")
+    ran = grader("desk", "--no-browser")
+    assert (ran.code, ran.err) == (
+        2,
+        "Something changed since the run: its checks. Run `grader grade` again, then open the desk.\n",
+    )
+    assert grader("desk", folder / "nowhere").err.startswith(f"{folder / 'nowhere'} holds no run.")
