@@ -6,10 +6,11 @@ inputs = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66], [0.57, 0.85, 0.64
 
 
 class SelfAttention_v1(nn.Module):
+
     def __init__(self, d_in, d_out):
         super().__init__()
         self.W_query = nn.Parameter(torch.rand(d_in, d_out))
-        self.W_key = nn.Parameter(torch.rand(d_in, d_out))
+        self.W_key   = nn.Parameter(torch.rand(d_in, d_out))
         self.W_value = nn.Parameter(torch.rand(d_in, d_out))
 
     def forward(self, x):
@@ -17,18 +18,21 @@ class SelfAttention_v1(nn.Module):
         queries = x @ self.W_query
         values = x @ self.W_value
 
-        attn_scores = queries @ keys.T  # omega
-        attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
+        attn_scores = queries @ keys.T # omega
+        attn_weights = torch.softmax(
+            attn_scores / keys.shape[-1]**0.5, dim=-1
+        )
 
         context_vec = attn_weights @ values
         return context_vec
 
 
 class SelfAttention_v2(nn.Module):
+
     def __init__(self, d_in, d_out, qkv_bias=False):
         super().__init__()
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key   = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
 
     def forward(self, x):
@@ -37,7 +41,7 @@ class SelfAttention_v2(nn.Module):
         values = self.W_value(x)
 
         attn_scores = queries @ keys.T
-        attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
+        attn_weights = torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1)
 
         context_vec = attn_weights @ values
         return context_vec
@@ -50,6 +54,7 @@ def copy_weights(source, target):
 
 
 class SelfAttentionNormal(nn.Module):
+
     def __init__(self, d_in, d_out):
         super().__init__()
         self.W_query = nn.Parameter(torch.randn(d_in, d_out))

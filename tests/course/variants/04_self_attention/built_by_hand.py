@@ -16,9 +16,7 @@ def _made_with(draw):
 
 def _forward(self, x):
     q, k, v = (torch.matmul(x, weight) for weight in self.parameters())
-    scores = torch.addmm(
-        torch.zeros(len(x), len(x), dtype=x.dtype), q, k.T, alpha=k.shape[1] ** -0.5
-    )
+    scores = torch.addmm(torch.zeros(len(x), len(x), dtype=x.dtype), q, k.T, alpha=k.shape[1] ** -0.5)
     return scores.softmax(1) @ v
 
 

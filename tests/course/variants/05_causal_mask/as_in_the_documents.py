@@ -11,7 +11,7 @@ def lower_triangular_mask(context_length):
 
 
 def mask_weights(weights, mask):
-    masked_simple = weights * mask
+    masked_simple = weights*mask
     print(masked_simple)
     return masked_simple
 

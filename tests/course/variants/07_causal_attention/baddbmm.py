@@ -12,9 +12,7 @@ class CausalAttention(nn.Module):
         self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.dropout = nn.Dropout(dropout)
-        self.register_buffer(
-            "mask", torch.full((context_length, context_length), -math.inf).triu(1)
-        )
+        self.register_buffer("mask", torch.full((context_length, context_length), -math.inf).triu(1))
 
     def forward(self, x):
         n = x.size(1)

@@ -34,9 +34,9 @@ class MaskedAttention(BatchAttention):
     def forward(self, x):
         one, n = self.attention, x.shape[1]
         scores = one.W_query(x) @ one.W_key(x).mT
-        scores = scores / one.W_query.out_features**0.5 + torch.zeros_like(scores).masked_fill(
-            self.mask[:n, :n], -torch.inf
-        )
+        scores = scores / one.W_query.out_features**0.5 + torch.zeros_like(
+            scores
+        ).masked_fill(self.mask[:n, :n], -torch.inf)
         weights = nn.functional.dropout(scores.softmax(-1), self.rate, self.training)
         return weights @ one.W_value(x)
 

@@ -5,13 +5,12 @@ from causal_attention import CausalAttention
 
 
 class MultiHeadAttentionWrapper(nn.Module):
+
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
         super().__init__()
         self.heads = nn.ModuleList(
-            [
-                CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)
-                for _ in range(num_heads)
-            ]
+            [CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)
+             for _ in range(num_heads)]
         )
 
     def forward(self, x):
@@ -22,7 +21,7 @@ torch.manual_seed(123)
 
 inputs = torch.rand(6, 3)
 batch = torch.stack((inputs, inputs), dim=0)
-context_length = batch.shape[1]  # This is the number of tokens
+context_length = batch.shape[1] # This is the number of tokens
 d_in, d_out = 3, 2
 mha = MultiHeadAttentionWrapper(d_in, d_out, context_length, 0.0, num_heads=2)
 

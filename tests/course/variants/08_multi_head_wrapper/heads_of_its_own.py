@@ -21,7 +21,6 @@ class CausalAttention(nn.Module):
 class MultiHeadAttentionWrapper(nn.Module):
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
         super(MultiHeadAttentionWrapper, self).__init__()
-
         def make():
             return CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)
 

@@ -13,9 +13,7 @@ class MultiHeadAttentionWrapper(nn.Module):
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
         super().__init__()
         sizes = d_in, d_out, context_length, dropout
-        self.heads = nn.ModuleList(
-            [CausalAttention(*sizes, qkv_bias=qkv_bias) for _ in range(num_heads)]
-        )
+        self.heads = nn.ModuleList([CausalAttention(*sizes, qkv_bias=qkv_bias) for _ in range(num_heads)])
 
     def forward(self, x):
         return reduce(together, map(methodcaller("forward", x), self.heads))

@@ -37,8 +37,5 @@ class MultiHeadAttention(nn.Module):
         return self.dropout(torch.softmax(scores, dim=2)) @ v
 
     def forward(self, x):
-        parts = (
-            layer(x).split(self.head_dim, dim=-1)
-            for layer in (self.W_query, self.W_key, self.W_value)
-        )
+        parts = (layer(x).split(self.head_dim, dim=-1) for layer in (self.W_query, self.W_key, self.W_value))
         return self.out_proj(torch.cat([self.one_head(*head) for head in zip(*parts)], dim=-1))

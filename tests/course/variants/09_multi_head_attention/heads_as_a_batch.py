@@ -5,9 +5,7 @@ from torch import nn
 
 def split_heads(x, num_heads):
     b, n, d = x.shape
-    return (
-        x.reshape(b * n, num_heads, d // num_heads).reshape(b, n, num_heads, -1).permute(0, 2, 1, 3)
-    )
+    return x.reshape(b * n, num_heads, d // num_heads).reshape(b, n, num_heads, -1).permute(0, 2, 1, 3)
 
 
 def head_scores(queries, keys):
@@ -34,10 +32,7 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x):
         n = x.shape[1]
-        q, k, v = (
-            split_heads(w(x), self.num_heads).flatten(0, 1)
-            for w in (self.W_query, self.W_key, self.W_value)
-        )
+        q, k, v = (split_heads(w(x), self.num_heads).flatten(0, 1) for w in (self.W_query, self.W_key, self.W_value))
         future = torch.full((n, n), -torch.inf, dtype=q.dtype, device=q.device).triu(1)
         scores = torch.baddbmm(future, q, k.mT, beta=1, alpha=self.head_dim**-0.5)
         context = torch.bmm(self.dropout(scores.softmax(-1)), v)

@@ -15,9 +15,7 @@ class Heads(nn.Module):
 class Mixing(nn.Module):
     def __init__(self, context_length, dropout):
         super().__init__()
-        self.past = nn.Buffer(
-            torch.ones(context_length, context_length).tril() > 0, persistent=False
-        )
+        self.past = nn.Buffer(torch.ones(context_length, context_length).tril() > 0, persistent=False)
         self.softmax = nn.Softmax(dim=-1)
         self.dropout = nn.Dropout(dropout)
 

@@ -47,9 +47,7 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x):
         match x.shape:
             case (tokens, features) if features == self.sizes.embed_dim:
-                q, k, v = (
-                    p(x).chunk(len(self.heads), -1) for p in (self.q_proj, self.k_proj, self.v_proj)
-                )
+                q, k, v = (p(x).chunk(len(self.heads), -1) for p in (self.q_proj, self.k_proj, self.v_proj))
                 found = [head(*parts) for head, *parts in zip(self.heads, q, k, v)]
                 return self.out_proj(torch.cat(found, dim=-1).view(tokens, -1))
             case shape:

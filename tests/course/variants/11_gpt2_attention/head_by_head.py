@@ -4,9 +4,7 @@ from types import MappingProxyType
 import torch
 from torch import nn
 
-GPT2_CONFIG = {**{"d_in": 768, "d_out": 768}, "context_length": 1024, "num_heads": 12} | {
-    "dropout": 0.1
-}
+GPT2_CONFIG = {**{"d_in": 768, "d_out": 768}, "context_length": 1024, "num_heads": 12} | {"dropout": 0.1}
 SIZES = MappingProxyType(GPT2_CONFIG)
 
 
@@ -28,9 +26,7 @@ class Mix(nn.Module):
 
 
 class GPT2MultiHeadAttention(nn.Module):
-    def __init__(
-        self, d_in, d_out, context_length, num_heads, dropout=SIZES["dropout"], qkv_bias=False
-    ):
+    def __init__(self, d_in, d_out, context_length, num_heads, dropout=SIZES["dropout"], qkv_bias=False):
         super().__init__()
         assert d_out % num_heads == 0
         self.head_dim = d_out // num_heads

@@ -41,11 +41,6 @@ class GPT2MultiHeadAttention(nn.Module):
             for layer in (self.W_query, self.W_key, self.W_value)
         )
         out = F.scaled_dot_product_attention(
-            q,
-            k,
-            v,
-            attn_mask=None,
-            dropout_p=self.dropout if self.training else 0.0,
-            is_causal=True,
+            q, k, v, attn_mask=None, dropout_p=self.dropout if self.training else 0.0, is_causal=True
         )
         return self.out_proj(out.transpose(1, 2).reshape(batch_size, num_tokens, -1))

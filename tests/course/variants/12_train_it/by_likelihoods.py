@@ -22,9 +22,7 @@ def training_step(model, optimizer, inputs, targets):
     optimizer.zero_grad()
     logs = torch.log_softmax(model(inputs), dim=2)
     asked = targets.ne(-100)
-    losses = -logs.gather(2, targets.where(asked, torch.zeros_like(targets)).unsqueeze(2)).squeeze(
-        2
-    )
+    losses = -logs.gather(2, targets.where(asked, torch.zeros_like(targets)).unsqueeze(2)).squeeze(2)
     loss = losses[asked].mean()
     loss.backward()
     optimizer.step()

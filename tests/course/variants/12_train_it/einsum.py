@@ -33,9 +33,7 @@ class GradientDescent(torch.optim.SGD):
         super().__init__(model.parameters(), lr=learning_rate)
 
 
-def training_step(
-    model: nn.Module, optimizer: torch.optim.Optimizer, inputs: Tensor, targets: Tensor
-) -> float:
+def training_step(model: nn.Module, optimizer: torch.optim.Optimizer, inputs: Tensor, targets: Tensor) -> float:
     asked = targets != -100
     logs = model(inputs).log_softmax(dim=-1)
     right = nn.functional.one_hot(targets.clamp(min=0), logs.shape[-1]).to(logs.dtype)

@@ -80,9 +80,7 @@ def turn_layers(state):
     found = {}
     for name, tensor in state.items():
         *_, layer, kind = ("", *name.split("."))
-        found[name] = (
-            tensor.permute(1, 0) if layer.startswith("c_") and kind == "weight" else tensor
-        )
+        found[name] = tensor.permute(1, 0) if layer.startswith("c_") and kind == "weight" else tensor
     return found
 
 
