@@ -457,7 +457,7 @@ class Instance(Attempt):
         self.made = self.student.call(self.name, *args, **how)
         if self.given:
             values = {**self.spare, **self.given}
-            self.taken = self.student.load(self.made.value, values, self.by_place)
+            self.taken = self.student.load(self.made.value, values, self.by_place, self.spare)
         return self.made
 
     @property

@@ -505,6 +505,7 @@ class StudentHandle:
         instance: RemoteObject,
         values: Mapping[str, torch.Tensor],
         by_place: Collection[str] = (),
+        spare: Collection[str] = (),
     ) -> Loaded:
         """Give an instance's parameters values and dtype, by name or a unique suffix of one.
 
@@ -516,6 +517,7 @@ class StudentHandle:
             values: by name.
             by_place: of these names, those whose value a layer of another name may take as well that
                 has the same shapes, and comes in the same order.
+            spare: the names of values that nothing lacks where no parameter takes them.
 
         Raises:
             StudentOutcome: when the request fails; a value that does not fit is only reported.
@@ -544,7 +546,7 @@ class StudentHandle:
         # A bias of zeros changes nothing where it is missing.
         self.not_taken |= {
             name
-            for name in loaded.problems
+            for name in loaded.problems.keys() - spare
             if bool(values[name].any()) and not _is_in(values[name], loaded_values)
         }
         self._note_given(number, loaded, values)
