@@ -247,7 +247,6 @@ class Servant:
         operations = tensors.Operations() if request.get("operations") else None
         is_metered = request.get("meter") and has_torch()
         chance = tensors.chance() if request.get("chance") and has_torch() else None
-        written: dict[str, bytes] = {}
         with ExitStack() as around:
             folder = None if files is None else around.enter_context(work_folder(files))
             around.enter_context(operations or nullcontext())
