@@ -204,16 +204,11 @@ def _argument(value: Any, inputs: Inputs) -> str:
 def _table(table: Any) -> str:
     """A small table as the code that makes it."""
     kind = type(table).__name__
-    short = ""
-    if kind in ("DataFrame", "Series") and table.size <= MOST_CELLS:
-        rows = (
-            ""
-            if type(table.index).__name__ == "RangeIndex"
-            else f", index={table.index.tolist()!r}"
-        )
-        values = table.to_dict("list") if kind == "DataFrame" else table.tolist()
-        short = clean(f"pd.{kind}({values!r}{rows})", 200)
-    return short or f"<{kind} {table.shape}>"
+    if not hasattr(table, "index") or table.size > MOST_CELLS:
+        return f"<{kind} {table.shape}>"
+    rows = "" if type(table.index).__name__ == "RangeIndex" else f", index={table.index.tolist()!r}"
+    values = table.to_dict("list") if kind == "DataFrame" else table.tolist()
+    return clean(f"pd.{kind}({values!r}{rows})", 200)
 
 
 def explain_failure(

@@ -3,7 +3,7 @@
 from collections import deque
 from typing import Any
 
-from grader.sandbox.plain_data import is_array, same_arrays
+from grader.sandbox.plain_data import is_array
 from grader.sandbox.tables import is_table
 from grader.sandbox.torch_later import is_tensor, tensors
 from grader.sandbox.wire import Packer
@@ -31,10 +31,8 @@ def is_changed(before: object, after: object) -> bool:
     """Whether a tensor has other values or wants gradients, or a collection lost or exchanged any."""
     if is_tensor(before) and is_tensor(after):
         return tensors.is_changed(before, after)
-    if is_array(before) and is_array(after):
-        return not same_arrays(before, after)
-    if is_table(before) and is_table(after):
-        return _packed(before) != _packed(after)
+    if is_array(before) or is_table(before):
+        return type(before) is not type(after) or _packed(before) != _packed(after)
     if isinstance(before, set | bytearray | deque):
         return type(before) is not type(after) or before != after
     if isinstance(before, dict) and isinstance(after, dict):
@@ -45,7 +43,7 @@ def is_changed(before: object, after: object) -> bool:
     return type(before) is not type(after)
 
 
-def _packed(table: object) -> tuple[Any, bytes]:
-    """All that travels of a table: two are the same if this is."""
+def _packed(value: object) -> tuple[Any, bytes]:
+    """All that travels of an array or a table: two are the same if this is."""
     packer = Packer()
-    return packer.pack(table), packer.payload()
+    return packer.pack(value), packer.payload()

@@ -98,12 +98,6 @@ def array_of(dtype: str, shape: list[int], chunk: bytearray) -> Any:
     return numpy.frombuffer(chunk, dtype).reshape(shape)
 
 
-def same_arrays(one: Any, other: Any) -> bool:
-    """Whether two arrays have one dtype, one shape and the same values."""
-    numpy: Any = importlib.import_module("numpy")
-    return one.dtype == other.dtype and bool(numpy.array_equal(one, other, equal_nan=True))
-
-
 def description_fault(content: Any, max_rank: int) -> str:
     """What is wrong with a tensor's dtype, shape and two flags as they arrived; "" for nothing."""
     if not isinstance(content, list) or len(content) != 4:

@@ -8,7 +8,7 @@ import re
 import sys
 import types
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
@@ -283,13 +283,11 @@ class Servant:
         operations = tensors.Operations() if request.get("operations") else None
         is_metered = request.get("meter") and has_torch()
         chance = tensors.chance() if request.get("chance") and has_torch() else None
-        written: dict[str, bytes] = {}
-        with ExitStack() as around:
-            folder = None if files is None else around.enter_context(work_folder(files))
-            around.enter_context(operations or nullcontext())
-            cost = around.enter_context(meter.metered() if is_metered else nullcontext())
+        folder = nullcontext() if files is None else work_folder(files)
+        counted = meter.metered() if is_metered else nullcontext()
+        with folder as place, operations or nullcontext(), counted as cost:
             value = self.invoke(asked, given, len(request["args"]))
-            written = files_in(folder) if folder else {}
+            written = {} if place is None else files_in(place)
         if request.get("first") and isinstance(value, tuple | list) and value:
             value = value[0]
         if instance is not None:

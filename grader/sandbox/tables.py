@@ -35,10 +35,10 @@ class NoTravel(ValueError):
 def is_table(value: object) -> bool:
     """Whether a value is a frame, a series or an index of pandas."""
     pandas = sys.modules.get("pandas")
+    if pandas is None:
+        return False
     kinds = [getattr(pandas, name, None) for name in ("DataFrame", "Series", "Index")]
-    return pandas is not None and any(
-        isinstance(kind, type) and isinstance(value, kind) for kind in kinds
-    )
+    return any(isinstance(kind, type) and isinstance(value, kind) for kind in kinds)
 
 
 def is_moment(value: object) -> bool:
@@ -76,7 +76,8 @@ def node_of(value: Any, pack: Convert) -> dict[str, Any] | None:
             return {"pandas moment": pack(value.to_numpy())}
         return {"missing": "NA"} if type(value).__name__ == "NAType" else None
     if is_moment(value):
-        return {"moment": _array(value.reshape(()), pack)}
+        found = array_node(sys.modules["numpy"].asarray(value), pack)
+        return found and {"moment": found}
     return None
 
 
@@ -84,7 +85,8 @@ def array_node(array: Any, pack: Convert) -> dict[str, Any] | None:
     """The node of an array of text or of moments; None for any other."""
     shape = list(array.shape)
     if array.dtype.kind in "Mm" and MOMENT.fullmatch(name := array.dtype.str[1:]):
-        return {"moments": [name, pack(array.astype(array.dtype.newbyteorder("=")).view("int64"))]}
+        native = array.astype(array.dtype.newbyteorder("="))
+        return {"moments": [name, _whole(pack(native.view("int64")))]}
     if array.dtype.kind == "U":
         return {"texts": ["str", shape, pack(array.ravel().tolist())]}
     if array.dtype.kind == "O" and all(isinstance(item, SCALARS) for item in array.flat):
@@ -92,11 +94,11 @@ def array_node(array: Any, pack: Convert) -> dict[str, Any] | None:
     return None
 
 
-def _array(array: Any, pack: Convert) -> Any:
-    found = array_node(sys.modules["numpy"].asarray(array), pack)
-    if found is None:
-        raise NoTravel(f"a {type(array).__name__} of {array.dtype}")
-    return found
+def _whole(node: Any) -> Any:
+    """A node of numbers, all of which travel."""
+    if "unsupported" in node:
+        raise NoTravel("more than may travel")
+    return node
 
 
 def _table(value: Any, pack: Convert) -> dict[str, Any]:
@@ -122,21 +124,18 @@ def _column(column: Any, pack: Convert) -> list[Any]:
     """The dtype of a column, its values, and of categories what these are."""
     dtype = str(column.dtype)
     if NUMBERS.fullmatch(dtype):
-        return [dtype, pack(column.to_numpy())]
+        return [dtype, _whole(pack(column.to_numpy()))]
     if MOMENTS.fullmatch(dtype):
-        return [dtype, _array(column.to_numpy(), pack)]
+        return [dtype, array_node(column.to_numpy(), pack)]
     if dtype == "category":
         accessor = getattr(column, "cat", column)
         categories = _column(accessor.categories, pack)
         return [dtype, pack(accessor.codes.astype("int64").tolist()), categories, accessor.ordered]
     if dtype in TEXTS or MASKED.fullmatch(dtype):
-        items = list(column) if dtype == "object" else column.astype(object).tolist()
-        is_missing = sys.modules["pandas"].isna(column).tolist()
-        plain = [
-            None if gone and dtype != "object" else item
-            for item, gone in zip(items, is_missing, strict=True)
-        ]
-        return [dtype, pack(plain)]
+        items = column.astype(object)
+        if dtype != "object":
+            items = items.where(column.notna(), None)
+        return [dtype, pack(items.tolist())]
     raise NoTravel(f"a {'column' if column.ndim else 'value'} of dtype {dtype[:40]}")
 
 

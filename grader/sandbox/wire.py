@@ -12,6 +12,7 @@ import numbers
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -193,7 +194,7 @@ class Packer:
         name = type_name(value)
         if name in TRUTH_VALUES:
             return bool(value)
-        made = self._other(value, lambda part: self.pack(part, depth + 1))
+        made = self._other(value, partial(self.pack, depth=depth + 1))
         if isinstance(made, str):
             self.stays.append(made)
             return {"unsupported": made}
@@ -213,16 +214,21 @@ class Packer:
         """The node of a further kind of value; of a table that does not travel, why."""
         count, size = len(self.chunks), self.size
         try:
-            return tables.node_of(value, pack) or node_of(value, pack)
+            node = tables.node_of(value, pack)
+            if node and self.is_full:  # some of its entries are left out
+                raise tables.NoTravel("more than may travel")
+            return node or node_of(value, pack)
         except tables.NoTravel as error:
             del self.chunks[count:]
             self.size = size
             return f"{type_name(value)} with {error}"
 
     def _array(self, array: Any, depth: int) -> Any:
-        if node := tables.array_node(array, lambda part: self.pack(part, depth + 1)):
-            return node
         is_large = array.nbytes > MAX_PAYLOAD_BYTES or array.ndim > MAX_RANK
+        is_long = array.dtype.kind in "OU" and self.items + array.size > MAX_ITEMS
+        pack = partial(self.pack, depth=depth + 1)
+        if not is_large and not is_long and (node := tables.array_node(array, pack)):
+            return node
         found = None if is_large else array_bytes(array)
         if found is None:
             self.stays.append(f"numpy.ndarray of {array.dtype}")

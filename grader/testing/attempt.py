@@ -383,9 +383,7 @@ class _Through(Attempt):
     def own(self) -> Helper:
         return self.helper
 
-    @property
-    def solution(self) -> Helper:
-        return self.helper
+    solution = own
 
     def refusal(self, *args: Any, **how: Any) -> Failure | None:
         return super().refusal(self.student.function(self.name), *args, **how)

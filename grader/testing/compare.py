@@ -23,6 +23,7 @@ from grader.testing.relations import (
     BYTES,
     SETS,
     Found,
+    at,
     compare_bytes,
     compare_sets,
     format_number,
@@ -277,7 +278,7 @@ def _compare_mapping(
         if key not in expected:
             return _("{name} is not expected").format(name=name), ()
         if found := again(actual[key], expected[key]):
-            return _at(name, found)
+            return at(name, found)
     return None
 
 
@@ -327,17 +328,12 @@ def _compare_sequence(
         return template.format(expected=len(expected), actual=len(actual)), ()
     for index, (one, other) in enumerate(zip(actual, expected, strict=True)):
         if found := again(one, other):
-            return _at(_("position {index}").format(index=index), found)
+            return at(_("position {index}").format(index=index), found)
     return None
 
 
 def _is_size(value: Any) -> bool:
     return type(value) is int and value.bit_length() < 64
-
-
-def _at(position: str, found: tuple[str, tuple[str, ...]]) -> Found:
-    difference, hints = found
-    return _("at {place}: {difference}").format(place=position, difference=difference), hints
 
 
 def _compare_tensor(

@@ -391,3 +391,9 @@ def compare_bytes(actual: bytes | bytearray, expected: bytes | bytearray) -> Fou
     place = int(places[0])
     one, other = (repr(bytes(part[place : place + 1])) for part in (expected, actual))
     return words.format(place=place, expected=one, actual=other), ()
+
+
+def at(position: str, found: tuple[str, tuple[str, ...]]) -> Found:
+    """A difference, with the place where it is."""
+    difference, hints = found
+    return _("at {place}: {difference}").format(place=position, difference=difference), hints

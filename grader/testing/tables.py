@@ -9,7 +9,7 @@ import numpy as np
 from grader.core.language import _, listed
 from grader.core.text import clean
 from grader.sandbox.tables import is_missing
-from grader.testing.relations import Found
+from grader.testing.relations import Found, at
 
 MOST_LABELS = 8
 """So many names of columns are listed."""
@@ -43,7 +43,7 @@ def compare_arrays(actual: Any, expected: Any, again: Again) -> Found:
         return words.format(expected=expected.shape, actual=actual.shape), ()
     for place in np.ndindex(expected.shape):
         if found := again(_plain(actual[place]), _plain(expected[place])):
-            return _in_place(str([*place]), found)
+            return at(str([*place]), found)
     return None
 
 
@@ -69,12 +69,12 @@ def compare_tables(actual: Any, expected: Any, again: Again) -> Found:
             if in_order and names[0] == names[1]
             else ()
         )
-        return _in_place(_("the index"), (found[0], hint or found[1]))
+        return at(_("the index"), (found[0], hint or found[1]))
     if kind == "Series":
         return _compare_column(actual, expected, again)
-    for at, name in enumerate(expected.columns):
-        if found := _compare_column(actual.iloc[:, at], expected.iloc[:, at], again):
-            return _in_place(_("the column {name}").format(name=clean(repr(name), 60)), found)
+    for place, name in enumerate(expected.columns):
+        if found := _compare_column(actual.iloc[:, place], expected.iloc[:, place], again):
+            return at(_("the column {name}").format(name=clean(repr(name), 60)), found)
     return None
 
 
@@ -92,7 +92,7 @@ def _other_labels(actual: list[Any], expected: list[Any]) -> Found:
 def _compare_column(actual: Any, expected: Any, again: Again) -> Found:
     for label, one, other in zip(expected.index, _cells(actual), _cells(expected), strict=True):
         if found := again(one, other):
-            return _in_place(_("the row {name}").format(name=clean(repr(_plain(label)), 60)), found)
+            return at(_("the row {name}").format(name=clean(repr(_plain(label)), 60)), found)
     return None
 
 
@@ -105,8 +105,3 @@ def _cells(column: Any) -> list[Any]:
 def _plain(item: Any) -> Any:
     """A number, truth value or text of numpy's as Python's own."""
     return item.item() if isinstance(item, np.bool_ | np.number | np.str_) else item
-
-
-def _in_place(place: str, found: tuple[str, tuple[str, ...]]) -> Found:
-    difference, hints = found
-    return _("at {place}: {difference}").format(place=place, difference=difference), hints
