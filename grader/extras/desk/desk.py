@@ -185,8 +185,8 @@ class Desk:
         members = self.inputs.decisions.members(self.whole, student)
         return self.inputs.personal(student), members
 
-    def _apply(self, decisions: Decisions, store: Store) -> set[str]:
-        """Score those whom other decisions may concern; who these are."""
+    def _apply(self, decisions: Decisions, store: Store) -> None:
+        """Score those whom other decisions may concern."""
         roster = decisions.labelled(self.intake.roster)
         self.inputs = replace(self.inputs, decisions=decisions, roster=roster)
         now = {student: self._personal(student) for student in self.lines}
@@ -201,7 +201,6 @@ class Desk:
         liner = Liner(self.maker, self.course)
         for student in concerned:
             self.lines[student] = liner.line(self.inputs.of(student, store.outcome))
-        return concerned
 
     @property
     def order(self) -> list[str]:
@@ -287,13 +286,13 @@ class Desk:
                 raise ConflictError(_("The file of decisions was just changed. Send it again."))
             write_whole(self.path, text)
             earlier = {student: line.row.score for student, line in self.lines.items()}
-            concerned = self._apply(decisions, store)
-            self._write(store, earlier)
+            self._apply(decisions, store)
+            changed = self._write(store, earlier)
         self._read = _stamp(self.out / STORE), text
-        self._write_pages(concerned)
+        self._write_pages(changed)
 
-    def _write(self, store: Store, earlier: Mapping[str, float | None]) -> None:
-        """Write what differs of anybody, as a run does."""
+    def _write(self, store: Store, earlier: Mapping[str, float | None]) -> Collection[str]:
+        """Write what differs of anybody, as a run does; of whom anything did."""
         changed = {student: line for student, line in self.lines.items() if line.files}
         files = Files(self.out, are_written=self.are_reports_old)  # moves them away once
         for student, line in changed.items():
@@ -307,6 +306,7 @@ class Desk:
         write_class(
             ClassResult(self.course, rows, self._covers, changed=other), self.out, self.roster
         )
+        return changed
 
     @property
     def _covers(self) -> Coverage:
@@ -353,6 +353,7 @@ class Desk:
             names = listed(undecided[:MOST_NAMED])
             sentence = _("Not published: the score of {count} is undecided, first {names}.")
             raise UsageError(sentence.format(count=len(undecided), names=names))
+        self.write_reports()
         lines = [*published(self.out)]
         if self.inputs.never_lower is None:  # else it decides scores from now on
             self._read = _stamp(self.out / STORE), self._text()

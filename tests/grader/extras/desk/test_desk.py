@@ -325,7 +325,7 @@ def test_what_a_run_made_follows_as_a_run_would_write_it(graded, folder):
         page = out / "reports" / "html" / "students" / "bo.html"
         assert "Seen." in page.read_text("utf-8")
         assert not (out / "reports" / "canvas").exists()
-        desk.write_reports()
+        assert desk.publish()[-1].startswith("Published: ")
     files = files_in(out)
     assert "reports/canvas/gradebook.csv" in files
     assert graded().code == 0
@@ -345,6 +345,7 @@ def test_what_a_run_made_follows_as_a_run_would_write_it(graded, folder):
 def test_the_command_answers_until_ctrl_c(graded, folder):
     """At a free port, where nothing is opened; then it says that it ended."""
     command = [sys.executable, "-m", "grader.cli", "desk", "--no-browser"]
+    gradebook = folder / "out" / "reports" / "canvas" / "gradebook.csv"
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as desk:
@@ -357,12 +358,14 @@ def test_the_command_answers_until_ctrl_c(graded, folder):
             counting = client.ask("/student?student=ada").words
             assert "return products / keys.shape[-1] ** 0.5" in counting
             assert "not what was graded" not in counting
-            assert client.decide("ada", "labels", label="again").status == 303
+            points = {"about": SCORES, "points": "1", "reason": "Seen."}
+            assert client.decide("bo", "overrides", **points).status == 303
+            assert not gradebook.exists()
         finally:
             desk.send_signal(signal.SIGINT)
         out, err = desk.communicate(timeout=60)
     assert (ends, out) == ("Ctrl-C ends it.\n", "The desk is closed.\n")
-    assert (desk.returncode, err) == (0, "")
+    assert (desk.returncode, err, gradebook.exists()) == (0, "", True)
 
 
 @pytest.mark.slow

@@ -31,11 +31,13 @@ def test_a_student_is_found_decided_about_and_left_by_keyboard(room, window):
     keys.type("Half of a half.")
     keys.press("Enter")
     page.get_by_text("Written.").wait_for()
+    page.wait_for_load_state()  # with its script, which hears the keys
     (entry,) = room.decided("overrides", student)
     assert (entry["points"], entry["reason"]) == (0.25, "Half of a half.")
     assert page.locator(".feedback .note").first.text_content().endswith("Half of a half.")
     keys.press("m")
     page.get_by_role("searchbox").wait_for()
+    page.wait_for_load_state()
     keys.press("j")
     keys.press("j")
     second = page.evaluate("document.activeElement.textContent")
@@ -44,6 +46,7 @@ def test_a_student_is_found_decided_about_and_left_by_keyboard(room, window):
     shown = "([name, is_it]) => (document.querySelector('h1').dataset.student === name) === is_it"
     keys.press("j")
     page.wait_for_function(shown, arg=[second, False])
+    page.wait_for_load_state()
     keys.press("k")
     page.wait_for_function(shown, arg=[second, True])
     assert seen.complaints == []
