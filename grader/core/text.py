@@ -15,7 +15,13 @@ CONTROL = re.compile(
 UNIT = re.compile(r"`[^`]*`|\$[^$]*\$|\*\*[^*\s]+\*\*|\*[^*\s]+\*|\s+|.", re.DOTALL)
 CLOSES = "、。，．：；？！）」』】〉》”’…・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ.,:;?!)]}%"
 OPENS = "（「『【〈《“‘([{"
+WITHOUT_CAPITALS = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def with_capital(text: str) -> str:
+    """The text as a sentence begins; where scripts have no capitals, its first word may be code."""
+    return text if WITHOUT_CAPITALS.search(text) else f"{text[:1].upper()}{text[1:]}"
 
 
 def clean(text: str, limit: int = MAX_STUDENT_TEXT) -> str:

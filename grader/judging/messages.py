@@ -8,7 +8,7 @@ import torch
 
 from grader.core.language import FULL_WIDTH_STOPS, _
 from grader.core.records import CodeLocation
-from grader.core.text import clean, display_width
+from grader.core.text import clean, display_width, with_capital
 from grader.judging.exception_hints import (
     IMPORT_ERRORS,
     exception_hints,
@@ -92,7 +92,7 @@ def _about(what: str, difference: str) -> str:
         sentence = _("{what}: {difference}").format(what=what, difference=difference)
     first = sentence.partition(" ")[0]
     if not what.isidentifier() and "_" not in first:
-        sentence = f"{sentence[:1].upper()}{sentence[1:]}"
+        sentence = with_capital(sentence)
     return sentence if sentence.endswith(ENDS) else sentence + _(".")
 
 
@@ -238,6 +238,8 @@ def explain_failure(
             return _blocked(failure, where)
         case "exception":
             sentence, hints = _raised(failure), exception_hints(failure, name)
+            if "NoneType" in failure.message and _gives_none(calls):
+                hints = [_("None is among the arguments of this call: what should happen then?")]
         case "timeout":
             sentence = _took_too_long(failure, is_loading=not calls)
             hints = [_("Is there a loop that never ends?")]
@@ -260,6 +262,12 @@ def explain_failure(
             *_location_lines(_in_folder(failure.called, where)),
         ]
     return "\n".join([*call_lines(calls, inputs), sentence, *places, *hints])
+
+
+def _gives_none(calls: tuple[Call, ...]) -> bool:
+    """Whether the call that a check made last has None among its arguments."""
+    given = [value for call in calls[-1:] for value in (*call.args, *call.kwargs.values())]
+    return any(value is None for value in given)
 
 
 def _in_folder(line: CodeLine, where: CodeLocation | None) -> CodeLine:

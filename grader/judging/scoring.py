@@ -116,7 +116,7 @@ def possible(course: Course, parts: Sequence[AssignmentResult]) -> float:
         parts: the results whose points are added up.
     """
     required = [part for part in parts if not course.by_id[part.id].optional]
-    return added(part.max_score for part in required or parts)
+    return added(part.max_score for part in required) or added(part.max_score for part in parts)
 
 
 def scored_alone(course: Course, outcomes: AssignmentResult) -> AssignmentResult:

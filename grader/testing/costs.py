@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from grader.core.language import N_, _, listed, paragraph
-from grader.core.text import clean
+from grader.core.text import clean, with_capital
 
 NUMBERS = ("multiplications", "largest", "saved", "operations")
 MOST_UNKNOWN = 20
@@ -103,7 +103,7 @@ def grown_too_much(
         few=getattr(costs[first], of),
     )
     most = _("It should be at most {most} times as much.").format(most=few_digits(at_most))
-    return paragraph((said[:1].upper() + said[1:], most))
+    return paragraph((with_capital(said), most))
 
 
 def few_digits(number: float) -> str:
