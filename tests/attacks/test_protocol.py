@@ -62,12 +62,12 @@ LIES = {
 @pytest.mark.parametrize("launcher", ["without_namespaces"], indirect=True)
 @pytest.mark.parametrize("node", LIES.values(), ids=LIES.keys())
 def test_a_value_that_lies_about_itself_costs_the_exercise(attack, node):
-    """Well-formed frames, whose values are not what they say."""
+    """Well-formed frames, whose values are not what they say; what is asked next finds no process."""
     header = json.dumps({"value": node, "output": ""}).encode()
     frame = struct.pack("!II", len(header), 0) + header
     body = f"send({frame!r})\n    os._exit(0)"
     score, lost, said = attack(f"{SEND}\n\ndef double(x):\n    {body}\n")
-    assert (score, lost["double"], said) == (5, "crashed blocked blocked", "malformed")
+    assert (score, lost["double"], said) == (3, "crashed blocked blocked", "malformed")
 
 
 def test_garbage_while_loading_costs_everything(attack):
