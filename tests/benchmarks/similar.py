@@ -111,7 +111,9 @@ def listed(
         result = Result(name, None, 1, False, True, (), "1", {}, course.hash, "", parts)
         texts[name] = partial(bytes, record_texts(result)[0].encode())
     start = time.process_time()
-    pairs = find_pairs(gather(course, made.folder, Records(made.folder, texts))[0])
+    works, _left_out = gather(course, made.folder, Records(made.folder, texts))
+    telling, near = find_pairs(works)
+    pairs = (*telling, *near)
     seconds = time.process_time() - start
     ranks = {frozenset((pair.one, pair.other)): n for n, pair in enumerate(pairs, 1)}
     rows = [Row(kind, ranks.get(two)) for two, kind in made.copied.items()]
@@ -120,7 +122,7 @@ def listed(
     where = ", ".join(f"{row.kind} {row.rank or '-'}" for row in rows)
     print(
         f"seed {seed}: {len(inside)} of {len(rows)} among the first {FIRST}, {above} others above the "
-        f"last of them; {len(pairs)} pairs, {seconds:.1f} s\n    {where}",
+        f"last of them; {len(telling)} pairs, {len(near)} near misses, {seconds:.1f} s\n    {where}",
         flush=True,
     )
     for number, pair in enumerate(pairs if is_told else (), 1):
@@ -135,7 +137,7 @@ def measure(course: Course, scratch: Path, size: int, seed: int) -> None:
     """Print how long a class without results takes."""
     made = copied_class(course, scratch / "class", size, 0, seed)
     start = time.process_time()
-    pairs = find_pairs(gather(course, made.folder, None)[0])
+    pairs, _near = find_pairs(gather(course, made.folder, None)[0])
     seconds = time.process_time() - start
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(f"{size} students: {seconds:.1f} s, {most} MiB at most, {len(pairs)} pairs")

@@ -176,7 +176,8 @@ def _other_ways(course: Course, assignment: Assignment) -> Mapping[str, tuple[st
             same = [argument.arg for argument in node.args.args] == arguments[node.name]
             if is_alone and same:
                 first, last = node.body[0].lineno, node.end_lineno
-                found[node.name].append("\n".join(text.split("\n")[first - 1 : last]) + "\n")
+                body = "\n".join(text.split("\n")[first - 1 : last]) + "\n"
+                found[node.name].append(re.sub(r"(?m)^ *#.*\n|  #.*$", "", body))
     return {name: tuple(dict.fromkeys(bodies)) for name, bodies in found.items()}
 
 
