@@ -17,7 +17,6 @@ VERBS = [
     "then",
     "multiply",
     "sum",
-    "",
 ]
 NOUNS = [
     "scores",
@@ -34,7 +33,6 @@ NOUNS = [
     "vector",
     "inputs",
     "columns",
-    "",
 ]
 TAILS = [
     "for each token",
@@ -76,7 +74,6 @@ NAMES = [
     "shifted",
     "vec",
     "combined",
-    "",
 ]
 ADDED = ["_1", "_2", "2", "_new", "_final", "_all", "x", "_t", "_mat", "s", "", "", "", ""]
 GERMAN_STARTS = [
@@ -132,7 +129,6 @@ ODD_WORDS = [
     "please",
     "spaghetti",
     "blanket",
-    "",
 ]
 ODD_NAMES = [
     "pudding",
@@ -151,7 +147,6 @@ ODD_NAMES = [
     "dingo",
     "cactus",
     "muffin",
-    "",
 ]
 OTHER_WAYS = [
     (r"dim=-1", "axis=-1", 0.2),

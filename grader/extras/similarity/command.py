@@ -32,7 +32,7 @@ from grader.core.files import table, write_whole
 from grader.core.processes import spread
 from grader.core.text import clean, location_words
 from grader.course.course import Course
-from grader.extras.similarity.pairs import Pair, Shared, clusters, find_pairs
+from grader.extras.similarity.pairs import CODE, Pair, Shared, clusters, find_pairs
 from grader.extras.similarity.traces import Given, Own, Trace, Work, work_of
 from grader.intake.read import read_submissions
 from grader.intake.tables import read_text
@@ -359,12 +359,17 @@ def similar_page(
 def _evidence(
     pair: Pair, works: Mapping[str, Work]
 ) -> list[tuple[Shared, list[tuple[str, Excerpt]]]]:
-    """What two share, with each one's own text."""
+    """What two share, with each one's own text; the code of one definition is shown once."""
     both = [(name, works[name].own) for name in (pair.one, pair.other)]
-    return [
-        (shared, [(name, _excerpt(own, shared.trace)) for name, own in both])
-        for shared in pair.shared[:MOST_SHOWN]
-    ]
+    evidence, seen = list[tuple[Shared, list[tuple[str, Excerpt]]]](), set[tuple[str, str]]()
+    for shared in pair.shared[:MOST_SHOWN]:
+        trace = shared.trace
+        is_shown = trace.kind in CODE and (trace.where, trace.place) in seen
+        sides = [] if is_shown else [(name, _excerpt(own, trace)) for name, own in both]
+        if trace.kind in CODE:
+            seen.add((trace.where, trace.place))
+        evidence.append((shared, sides))
+    return evidence
 
 
 def _excerpt(own: Own, trace: Trace) -> Excerpt:

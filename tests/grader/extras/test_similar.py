@@ -1,7 +1,9 @@
 """Tests of `grader similar`: planted copies stand first, and honest work is left in peace."""
 
 import json
+import pickle
 from itertools import chain
+from zlib import compress
 
 import pytest
 from click.testing import CliRunner
@@ -22,9 +24,9 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import load_course
-from grader.extras.similarity.command import gather, read_groups
+from grader.extras.similarity.command import gather, read_groups, similar_page
 from grader.extras.similarity.pairs import clusters, find_pairs
-from grader.extras.similarity.traces import Given, Kind, Trace, Work, work_of
+from grader.extras.similarity.traces import Given, Kind, Line, Own, Trace, Work, work_of
 from grader.judging.results import record_texts
 from grader.submissions.submission import read_submission
 from tests.support.copied_class import copied_class
@@ -288,6 +290,33 @@ def test_pairs_connect_groups():
     cell = [work(name, "abc", kind=Kind.CELL) for name in ("ada", "bo", "cem")]
     pairs, _near = find_pairs([*cell, *(work(f"s{number}") for number in range(40))])
     assert (len(pairs), clusters(pairs)) == (3, (("ada", "bo", "cem"),))
+
+
+def test_the_page_shows_values_and_code_of_both(made):
+    """The code of a definition once, for all that is shared of it; near misses below."""
+    course, _planted = made
+    values = Trace(Kind.VALUES, "01_a/f", "the result: 0.1", "digest", "f")
+    code, step = (
+        Trace(Kind.CODE, "01_a", "g", "1", "g"),
+        Trace(Kind.STEP, "01_a", "cat in g", place="g"),
+    )
+
+    def of(name):
+        line = Line("a.py", None, 4, f"    {name} = cat(x)")
+        own = Own({"01_a": [line]}, {values: "the result: 0.1", code: [line], step: [line]})
+        return Work(name, traces=(values, code, step), packed=compress(pickle.dumps(own)))
+
+    rest = [
+        Work(f"s{n}", traces=tuple(Trace(kind, "01_a", f"{n}") for kind in (Kind.CODE, Kind.STEP)))
+        for n in range(40)
+    ]
+    works = [of("ada"), of("bo"), *rest]
+    pairs, near = find_pairs(works)
+    page = similar_page(course, works, pairs, pairs, [])
+    assert near == ()
+    assert page.count("    ada = cat(x)") == page.count("    bo = cat(x)") == 1
+    assert page.count('<pre tabindex="0">the result: 0.1') == 2
+    assert "ada and bo" in page.partition("Near misses")[2]
 
 
 def test_groups_are_read_line_by_line(tmp_path):
