@@ -4,7 +4,7 @@
     python tests/benchmarks/term.py --honest 27 --copies 5
 
 Three assignments, handed in once or several times, with every known mistake of theirs, late, by groups,
-by students with extensions, and by some who copied, in five ways. Everything is decided, published,
+by students with extensions, and by some who copied, in six ways. Everything is decided, published,
 compared, mended and searched for pairs. Then it says how many planted pairs are among the first 40,
 and whether those concerned by a mended check are those who differ when everybody is graded again.
 """
@@ -30,7 +30,8 @@ sys.path.insert(0, str(ROOT))
 from grader.classes.records import open_records  # noqa: E402
 from grader.course.course import Course, load_course  # noqa: E402
 from grader.course.misconceptions import read_misconceptions  # noqa: E402
-from tests.support.copied_class import ASSIGNMENTS, CopiedClass, Style, copied_class  # noqa: E402
+from tests.support.copied_class import ASSIGNMENTS, CopiedClass, copied_class  # noqa: E402
+from tests.support.copied_words import Style  # noqa: E402
 
 DUE = {
     id_: datetime(2026, 2, 2, tzinfo=UTC) + timedelta(weeks=number)
@@ -135,7 +136,7 @@ def hand_in(term: Term, handed_in: Path, id_: str) -> Counter[str]:
             continue
         for early in known[term.alone.index(name) :: len(term.alone)] if name in term.alone else ():
             style = Style(random.Random(f"early {id_} {name} {early.id}"))
-            text = style.written(solution.replace(early.find, early.replace))
+            text = style.rewritten(solution.replace(early.find, early.replace))
             before = timedelta(days=5, minutes=known.index(early))
             put(term, handed_in, name, id_, DUE[id_] - before, text=text)
             count["with a known mistake, early"] += 1
@@ -162,7 +163,7 @@ def again(term: Term, handed_in: Path) -> int:
     path = term.course.paths(term.course.by_id[FIRST]).solution
     some = [name for name in term.alone[::10] if (handed_in / name).is_dir()]
     for name in some:
-        text = Style(random.Random(f"again {name}")).written(path.read_text("utf-8"))
+        text = Style(random.Random(f"again {name}")).rewritten(path.read_text("utf-8"))
         put(term, handed_in, name, FIRST, DUE[FIRST] + timedelta(days=2), text=text)
     return len(some)
 

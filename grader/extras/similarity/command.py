@@ -4,8 +4,9 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 from rich.console import Console
@@ -31,8 +32,8 @@ from grader.core.files import table, write_whole
 from grader.core.processes import spread
 from grader.core.text import clean, location_words
 from grader.course.course import Course
-from grader.extras.similarity.pairs import Pair, clusters, find_pairs
-from grader.extras.similarity.traces import Given, Work, work_of
+from grader.extras.similarity.pairs import CODE, Pair, Shared, clusters, find_pairs
+from grader.extras.similarity.traces import Given, Own, Trace, Work, work_of
 from grader.intake.read import read_submissions
 from grader.intake.tables import read_text
 from grader.reports.html.pages import render_page
@@ -40,10 +41,16 @@ from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.submission import read_submission
 
 NO_PROOF = (
-    "This is no proof of anything. Right answers here are short and must look alike; what is listed "
-    "is what two share and hardly anybody else has. People who sit together, the same tutor, one "
-    "page on the web, or an assistant explain it as well. Look at the code, then ask."
+    "This is no proof of anything. Right answers are short and must look alike; what is listed is "
+    "what two share and hardly anybody else has. People who sit together, the same tutor, one page "
+    "on the web, or an assistant explain it as well. Look at both texts, then ask."
 )
+MEANING = (
+    "The number says how unlikely it is that two of this class share so much by chance: with 10 more "
+    "it is a thousand times less likely."
+)
+MOST_NEAR = 12
+"""Near misses that are shown."""
 
 
 @click.command()
@@ -82,9 +89,10 @@ def similar(
 ) -> ExitCode:
     """Show suspiciously similar submissions in the class of RUN.
 
-    Comments, names, strings, cells that students added, and wrong values that no known mistake
-    explains. Texts and results are compared; no student code is run. It is evidence to look at,
-    never proof, and nothing of it reaches a student's page.
+    Comments, names, strings, cells that students added, code of the same structure, the order of
+    definitions, and wrong values that no known mistake explains. What almost suffices is listed
+    below. Texts and results are compared; no student code is run. It is evidence to look at, never
+    proof, and nothing of it reaches a student's page.
     """
     course = current_course()
     is_text = format_ == "text"
@@ -98,26 +106,24 @@ def similar(
             "it; in place of a run without names, give one with names."
         )
     groups = read_groups(ignore) if ignore else []
-    pairs = find_pairs(works, groups)
+    pairs, near = find_pairs(works, groups)
     connected, shown = clusters(pairs), pairs[:first]
     if is_text:
-        _print(console(), works, len(pairs), shown, connected)
+        _print(console(), works, len(pairs), shown, near[:MOST_NEAR], connected)
     else:
         record = {
             "note": NO_PROOF,
             "students": len(works),
             "not_compared": left_out,
-            "pairs": [
-                {"students": [pair.one, pair.other], "score": pair.score, "shared": _shared(pair)}
-                for pair in pairs
-            ],
+            "pairs": [_record(pair) for pair in pairs],
+            "near_misses": [_record(pair) for pair in near],
             "clusters": connected,
         }
         echo_json(record)
     for line in left_out:
         echo(clean(f"Not compared: {line}"), err=True)
     if html:
-        write_whole(html, similar_page(course, works, shown, connected, NO_PROOF))
+        write_whole(html, similar_page(course, works, shown, near[:MOST_NEAR], connected))
     if export:
         _export(export, course, works)
     if is_text:
@@ -132,6 +138,7 @@ def _print(
     works: Sequence[Work],
     count: int,
     shown: Sequence[Pair],
+    near: Sequence[Pair],
     connected: Sequence[Sequence[str]],
 ) -> None:
     archived = sum(work.is_archived for work in works)
@@ -139,27 +146,47 @@ def _print(
     sharing = "1 pair shares" if count == 1 else f"{count} pairs share"
     earlier = f" and {archived} of earlier years" if archived else ""
     out.print(f"\n{len(works) - archived} students{earlier}; {sharing} rare things.")
+    if shown:
+        out.print(Lines(Text(MEANING, style="dim"), 0))
     for number, pair in enumerate(shown, 1):
-        names = f"{escape(clean(pair.one))} and {escape(clean(pair.other))}"
-        out.print(f"\n[bold]{number:3}. {names}[/]  [dim]{pair.score}[/]", soft_wrap=True)
+        out.print(f"\n[bold]{number:3}. {_names(pair)}[/]  [dim]{pair.score}[/]", soft_wrap=True)
         for shared in pair.shared[:4]:
-            trace = shared.trace
-            what = ", ".join(filter(None, (trace.kind, trace.where)))
-            words = f"{what}: {clean(trace.text, 90)}; {shared.who_else}"
-            out.print(Lines(Text(words), 5))
+            out.print(Lines(Text(_in_words(shared)), 5))
         if len(pair.shared) > 4:
             out.print(Lines(Text(f"and {len(pair.shared) - 4} more", style="dim"), 5))
+    if near:
+        out.print("\nNear misses, which share less; most are chance:")
+    for pair in near:
+        out.print(f"     {_names(pair)}  [dim]{pair.score}[/]", soft_wrap=True)
+        out.print(Lines(Text(_in_words(pair.shared[0]), style="dim"), 8))
     for group in connected[:10]:
         names = ", ".join(map(clean, group[:12])) + (", …" if len(group) > 12 else "")
         out.print(f"\n{len(group)} are connected: {escape(names)}", soft_wrap=True)
 
 
-def _shared(pair: Pair) -> list[dict[str, object]]:
-    """What two share, as other programs read it."""
-    return [
-        {"kind": s.trace.kind, "where": s.trace.where, "what": s.trace.text, "others": s.others}
-        for s in pair.shared
+def _names(pair: Pair) -> str:
+    return f"{escape(clean(pair.one))} and {escape(clean(pair.other))}"
+
+
+def _in_words(shared: Shared) -> str:
+    trace = shared.trace
+    what = ", ".join(filter(None, (trace.kind, trace.where)))
+    return f"{what}: {clean(trace.text, 90)}; {shared.who_else}"
+
+
+def _record(pair: Pair) -> dict[str, object]:
+    """A pair as other programs read it."""
+    shared = [
+        {
+            "kind": entry.trace.kind,
+            "where": entry.trace.where,
+            "what": entry.trace.text,
+            "others": entry.others,
+            "score": round(entry.weight, 1),
+        }
+        for entry in pair.shared
     ]
+    return {"students": [pair.one, pair.other], "score": pair.score, "shared": shared}
 
 
 def _export(folder: Path, course: Course, works: Sequence[Work]) -> None:
@@ -280,22 +307,32 @@ def read_groups(path: Path) -> list[list[str]]:
     return [[name.strip() for name in group if name.strip()] for group in groups if any(group)]
 
 
-# The page: pairs side by side, with what they share.
+# The page: what each pair shares, as it stands in the work of both.
 
-AROUND = 2
+AROUND = 1
 """Lines shown before and after one that is shared."""
+MOST_SHOWN = 12
+"""Things shown of a pair."""
 
 
-Excerpt = tuple[str, list[tuple[int, str, bool]]]
-"""Where lines that follow one another begin, and each line's number, text and whether it is shared."""
+class Excerpt(NamedTuple):
+    """A piece of a student's work.
+
+    Args:
+        where: its place; "" for what stands in no line.
+        lines: each line's number, text and whether it is shared.
+    """
+
+    where: str
+    lines: Sequence[tuple[int | None, str, bool]]
 
 
 def similar_page(
     course: Course,
     works: Sequence[Work],
     pairs: Sequence[Pair],
+    near: Sequence[Pair],
     groups: Sequence[Sequence[str]],
-    note: str,
 ) -> str:
     """The page's whole text.
 
@@ -303,36 +340,45 @@ def similar_page(
         course: the course.
         works: everybody's.
         pairs: those to show.
+        near: near misses, of which less is shown.
         groups: students whom pairs connect.
-        note: what it opens with.
     """
     by_student = {work.student: work for work in works}
     return render_page(
         "similar.html.j2",
         title=course.text(course.title),
-        note=note,
+        note=NO_PROOF,
+        meaning=MEANING,
         students=len(works),
         groups=groups,
-        pairs=[
-            (pair, _excerpts(pair, by_student[pair.one]), _excerpts(pair, by_student[pair.other]))
-            for pair in pairs
-        ],
+        pairs=[(pair, _evidence(pair, by_student)) for pair in pairs],
+        near=near,
     )
 
 
-def _excerpts(pair: Pair, work: Work) -> list[Excerpt]:
-    """The places of a student's own code with what is shared."""
-    own, found = work.own, list[Excerpt]()
-    marked = {own.lines_of.get(shared.trace) for shared in pair.shared} - {None}
-    for lines in own.lines.values():
-        near = {
-            n
-            for number, line in enumerate(lines)
-            if line in marked
-            for n in range(number - AROUND, number + AROUND + 1)
-        }
-        kept = [line for number, line in enumerate(lines) if number in near]
-        for (file, cell), group in groupby(kept, key=lambda line: (line.file, line.cell)):
-            shown = [(line.number, clean(line.text, 200), line in marked) for line in group]
-            found.append((location_words(clean(file), cell, shown[0][0]), shown))
-    return found
+def _evidence(
+    pair: Pair, works: Mapping[str, Work]
+) -> list[tuple[Shared, list[tuple[str, Excerpt]]]]:
+    """What two share, with each one's own text; the code of one definition is shown once."""
+    both = [(name, works[name].own) for name in (pair.one, pair.other)]
+    evidence, seen = list[tuple[Shared, list[tuple[str, Excerpt]]]](), set[tuple[str, str]]()
+    for shared in pair.shared[:MOST_SHOWN]:
+        trace = shared.trace
+        is_shown = trace.kind in CODE and (trace.where, trace.place) in seen
+        sides = [] if is_shown else [(name, _excerpt(own, trace)) for name, own in both]
+        if trace.kind in CODE:
+            seen.add((trace.where, trace.place))
+        evidence.append((shared, sides))
+    return evidence
+
+
+def _excerpt(own: Own, trace: Trace) -> Excerpt:
+    """How a trace stands in a student's work."""
+    text = own.texts[trace]
+    if isinstance(text, str):
+        return Excerpt("", [(None, clean(line, 400), False) for line in text.splitlines()])
+    first = text[0]
+    lines = [line for line in chain(*own.lines.values()) if line[:2] == first[:2]]
+    near = {line.number + n for line in text for n in range(-AROUND, AROUND + 1)}
+    shown = [(n.number, clean(n.text, 200), n in text) for n in lines if n.number in near]
+    return Excerpt(location_words(clean(first.file), first.cell, first.number), shown)

@@ -1,10 +1,9 @@
-"""What a student left in their files that is their own: comments, names, strings, cells, values.
+"""What a student left in their files that is their own: comments, names, strings, cells, code, values.
 
 What everybody was given (the stub and the notebook) is no trace, nor is what Python or the solution
-calls something.
+calls something, nor what a known mistake explains.
 """
 
-import ast
 import builtins
 import hashlib
 import keyword
@@ -13,35 +12,43 @@ import re
 import zlib
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import accumulate, chain
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 from grader.core.errors import SubmissionError
-from grader.core.records import ExerciseResult, Outcome, Result
+from grader.core.records import ExerciseResult, Outcome, Picture, Result
 from grader.course.course import Assignment, Course
+from grader.course.misconceptions import all_misconceptions
+from grader.course.styles import read_styles
 from grader.submissions.notebooks import cells_of, notebook_text, text_of
 from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Submission
 
-LONG = 8
-"""A function counts as long with more statements than this, and more lines of the student's own."""
-
-WORDS = re.compile(
+TOKENS = re.compile(
     r"""
     (?P<string>[rbfuRBFU]{0,2}(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
     | (?P<comment>\#[^\n]*)
     | (?P<method>(?<!self)\.[ ]*[A-Za-z_]\w*)
-    | (?P<name>[A-Za-z_]\w*)
+    | (?P<name>[^\W\d]\w*)
+    | (?P<sign>\d[\w.]*|[-+*/@%<>=!&|~^]+)
     """,
     re.DOTALL | re.VERBOSE,
 )
 IMPORTS = re.compile(r"^[ ]*(?:from|import)[ ].*$", re.MULTILINE)
+HEADER = re.compile(r"^([ ]*)(?:async[ ]+)?(?:def|class)[ ]+(\w+)")
+OUTERMOST = re.compile(r"^(?:async[ ]+)?(?:def|class)[ ]+(\w+)", re.MULTILINE)
+OUTSIDE = re.compile(r"^(?:@|(?:if|for|while|with|from|import)\b|\w+[ ]*[=(\[.:])")
+"""A line that stands in no function or class."""
+LOCAL = re.compile(r"\bfor[ ]+(\w+)|\b(\w+)(?=[ ]*(?:[-+*/@]|\*\*)?=(?!=))")
+"""A name that code gives to something."""
 PYTHONS = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "self", "torch", "nn", "np", "F"}
+FEWEST_TOKENS, FEWEST_DEFINITIONS = 3, 4
+"""Shorter code says nothing, nor do fewer definitions of all together."""
 
 
 class Kind(StrEnum):
@@ -52,9 +59,14 @@ class Kind(StrEnum):
     COMMENT = "a comment"
     STRING = "a string"
     NAME = "a name"
-    FORM = "a long function of the same form"
-    LINE = "a line of code"
-    REMOVED = "the same lines of the stub removed"
+    CODE = "the same code but for names and comments"
+    FILE = "all code of an assignment the same but for names and comments"
+    STEP = "an unusual step"
+    ORDER = "definitions in the same unusual order"
+
+
+TEXTS = {Kind.COMMENT, Kind.STRING, Kind.NAME}
+"""Kinds whose words say how unusual they are."""
 
 
 class Trace(NamedTuple):
@@ -64,12 +76,14 @@ class Trace(NamedTuple):
         where: the id of the assignment or exercise; "" for a habit, which may show anywhere.
         text: what it is, for people.
         key: what makes it the same as another one, where that is not the text.
+        place: the definition in which it stands.
     """
 
     kind: Kind
     where: str
     text: str
     key: str = ""
+    place: str = ""
 
     def __eq__(self, other: object) -> bool:
         """By what makes it the same."""
@@ -100,16 +114,20 @@ class Line(NamedTuple):
     text: str
 
 
+Text = list[Line] | str
+"""Lines of a student's own, or what stands in none."""
+
+
 class Own(NamedTuple):
     """A student's own code.
 
     Args:
         lines: by assignment.
-        lines_of: the first line of each trace that stands in one.
+        texts: each trace as it stands in the student's work.
     """
 
     lines: dict[str, list[Line]]
-    lines_of: dict[Trace, Line]
+    texts: dict[Trace, Text]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +159,17 @@ class Given:
 
     Args:
         lines: of the stub and the notebook.
-        words: names that stand in the stub or in the solution.
-        prose: the lines of the stub that are comments, or stand in docstrings.
+        words: names that stand in the stub, in the solution or in a known mistake.
         cells: the ids of the released notebook's cells.
+        order: the names that the stub defines.
+        steps: the words in known ways to write an exercise, by its short name.
     """
 
     lines: frozenset[str]
     words: frozenset[str]
-    prose: tuple[str, ...]
     cells: frozenset[str]
+    order: tuple[str, ...] = ()
+    steps: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, course: Course, assignment: Assignment) -> "Given":
@@ -161,16 +181,29 @@ class Given:
         lines = {
             line.strip() for text in (stub, *(t for _, t in cells)) for line in text.split("\n")
         }
-        code = re.compile(r"^\s*(?:def|class|return|import|from|raise|@|[)\]}])|=|^\s*$")
-        prose = dict.fromkeys(s.strip() for s in stub.split("\n") if not code.search(s))
+        texts += [mistake.replace for mistake in all_misconceptions(course)[assignment.id]]
         words = {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text)}
         ids = {id_ for id_, _ in cells if id_}
-        return cls(frozenset(lines), frozenset(words | PYTHONS), tuple(prose), frozenset(ids))
+        order = _outermost(stub)
+        steps = {
+            name: frozenset(_bare(m[0]) for one in styles for m in TOKENS.finditer(one.code))
+            for name, styles in read_styles(course, assignment).items()
+        }
+        return cls(frozenset(lines), frozenset(words | PYTHONS), frozenset(ids), order, steps)
 
     def and_of(self, other: "Given") -> "Given":
-        """What two assignments hand out, for a file that is read for both; its prose is its own."""
+        """What two assignments hand out, for a file that is read for both; its order is its own."""
         lines, words = self.lines | other.lines, self.words | other.words
-        return Given(lines, words, self.prose, self.cells | other.cells)
+        return replace(self, lines=lines, words=words, cells=self.cells | other.cells)
+
+
+def _bare(token: str) -> str:
+    return token.strip(". \"'")
+
+
+def _outermost(text: str) -> tuple[str, ...]:
+    """The names of the outermost functions and classes, in order."""
+    return tuple(dict.fromkeys(OUTERMOST.findall(text)))
 
 
 def _cells(notebook: Path) -> list[tuple[str, str]]:
@@ -200,30 +233,33 @@ def work_of(
     """
     name = f"{archive}/{submission.student}" if archive else submission.student
     lines: dict[str, list[Line]] = {}
-    traces: dict[Trace, Line | None] = {}
+    texts: dict[Trace, Text] = {}
+    mentions: dict[str, set[str]] = defaultdict(set)
+    wrong = result.exercises if result else ()
+    named = {exercise.id for exercise in wrong if exercise.findings}
     for key, (id_, *others) in _assignments_of_files(submission, given).items():
         source, handed_out = submission.sources[key], given[id_]
         for other in others:
             handed_out = handed_out.and_of(given[other])
-        file = source.name
-        own = [
-            Line(file, cell.number, number, text.rstrip("\r"))
-            for cell in source.cells
-            for number, text in enumerate(cell.text.split("\n"), 1)
-            if text.strip() not in handed_out.lines
-        ]
-        lines.setdefault(id_, []).extend(own)
-        for trace, line in _text_traces(id_, own, handed_out):
-            traces.setdefault(trace, line)
-        more = (_form_traces(id_, source, own), _removed(id_, source.text, given[id_]))
-        is_notebook = key.endswith(".ipynb")
-        added = _cell_traces(id_, folder / key, handed_out) if is_notebook else ()
-        for trace in chain(*more, added):
-            traces.setdefault(trace, None)
-    for exercise in result.exercises if result else ():
-        traces |= dict.fromkeys(_wrong_values(exercise))
-    mine = Own(lines, {trace: line for trace, line in traces.items() if line is not None})
-    return Work(name, bool(archive), tuple(traces), zlib.compress(pickle.dumps(mine), 1))
+        blocks = _blocks(source, handed_out)
+        for (outer, _inner), block in blocks.items():
+            lines.setdefault(id_, []).extend(block)
+            for line in block if wrong else ():
+                mentions[outer].update(re.findall(r"\w+", line.text))
+            is_explained = f"{id_}/{outer}" in named
+            found = _block_traces(id_, outer, block, handed_out, is_explained=is_explained)
+            for trace, text in found:
+                texts.setdefault(trace, text)
+        texts |= _file_trace(id_, [t for t in texts if t.kind is Kind.CODE and t.where == id_])
+        texts |= _order_trace(id_, source, given[id_])
+        if key.endswith(".ipynb"):
+            texts |= _cell_traces(id_, folder / key, handed_out)
+    for exercise in wrong:
+        if exercise.id not in named and not _follows(exercise, mentions, wrong):
+            texts |= _wrong_values(exercise)
+    return Work(
+        name, bool(archive), tuple(texts), zlib.compress(pickle.dumps(Own(lines, texts)), 1)
+    )
 
 
 def _assignments_of_files(
@@ -243,97 +279,146 @@ def _assignments_of_files(
     }
 
 
-def _text_traces(
-    assignment: str, own: list[Line], given: Given
-) -> Iterator[tuple[Trace, Line | None]]:
-    """Comments, strings, names and lines of the student's own, each with its line."""
-    text = "\n".join(line.text for line in own)
-    others = given.words.union(re.findall(r"__\w+__", text))
-    others |= {word for line in IMPORTS.findall(text) for word in re.findall(r"\w+", line)}
-    starts = [*accumulate((len(line.text) + 1 for line in own), initial=0)]
-    for match in WORDS.finditer(text):
-        line = own[bisect(starts, match.start()) - 1]
-        word = match[0]
-        if match.lastgroup == "comment":
+def _blocks(source: SourceFile, given: Given) -> dict[tuple[str, str], list[Line]]:
+    """A student's own lines by the outermost and the innermost definition in which they stand.
+
+    By lines, so that it does not matter whether the file is Python.
+    """
+    found: dict[tuple[str, str], list[Line]] = defaultdict(list)
+    for cell in source.cells:
+        place = ("", "")
+        for number, text in enumerate(cell.text.split("\n"), 1):
+            header = HEADER.match(text) if "def " in text or "class " in text else None
+            if header:
+                place = (place[0] if header[1] and place[0] else header[2], header[2])
+            elif not text.startswith((" ", "#")) and OUTSIDE.match(text):
+                place = ("", "")
+            is_given = header is not None and header[2] in given.order
+            if text.strip() not in given.lines and not is_given:
+                found[place].append(Line(source.name, cell.number, number, text.rstrip("\r")))
+    return found
+
+
+def _block_traces(
+    assignment: str, outer: str, block: list[Line], given: Given, *, is_explained: bool
+) -> Iterator[tuple[Trace, Text]]:
+    """Comments, strings, names and code of one definition.
+
+    Args:
+        assignment: its id.
+        outer: the outermost definition; "" for what stands in none.
+        block: its lines.
+        given: what everybody has.
+        is_explained: whether a known mistake explains how it is written.
+    """
+    text = "\n".join(line.text for line in block)
+    nobodys = {word for line in IMPORTS.findall(text) for word in re.findall(r"\w+", line)}
+    starts = [*accumulate((len(line.text) + 1 for line in block), initial=0)]
+    local = {name for names in LOCAL.findall(text) for name in names}
+    numbers: dict[str, str] = {}
+    form, steps = list[str](), set[str]()
+    for match in TOKENS.finditer(text):
+        word, group = match[0], match.lastgroup
+        kind, said = None, word
+        if group == "comment":
             said = " ".join(word.strip("# \t").lower().split())
             if len(said) > 3 and word.strip() not in given.lines:
-                yield Trace(Kind.COMMENT, assignment, said), line
-        elif match.lastgroup == "string" and len(word) > 5:
-            said = " ".join(word.strip("\"'rbfuRBFU \n").split())
+                kind = Kind.COMMENT
+        elif group == "string" and (len(word.split()) > 1 or word.startswith(('"""', "'''"))):
+            said = " ".join(word.lstrip("rbfuRBFU").strip("\"' \n").split())
             if said and said not in given.words:
-                yield Trace(Kind.STRING, assignment, said), line
-        elif match.lastgroup == "name" and len(word) > 2 and word not in others:
-            yield Trace(Kind.NAME, "", word), line
-    for line in own:
-        code = line.text.partition("#")[0].strip()
-        if len(code) > 8:
-            yield Trace(Kind.LINE, assignment, code), line
+                kind = Kind.STRING
+            form.append("''")
+        elif group == "name" and word not in PYTHONS:
+            if (
+                len(word) > 2
+                and word not in given.words
+                and word not in nobodys
+                and word[:2] != "__"
+            ):
+                kind = Kind.NAME
+            is_own = word in local or word not in given.words
+            form.append(numbers.setdefault(word, str(len(numbers))) if is_own else word)
+        else:
+            form.append(word)
+            steps.add(_bare(word))
+        if kind:
+            line = block[bisect(starts, match.start()) - 1]
+            yield Trace(kind, "" if kind is Kind.NAME else assignment, said, place=outer), [line]
+    if outer and not is_explained and len(form) >= FEWEST_TOKENS:
+        place = outer if outer in given.order else ""
+        digest = hashlib.sha256(" ".join((place, *form)).encode()).hexdigest()[:16]
+        yield Trace(Kind.CODE, assignment, outer, digest, outer), block
+        for step in sorted(steps - given.steps.get(outer, frozenset())) if place else ():
+            yield Trace(Kind.STEP, assignment, f"{step} in {outer}", place=outer), block
 
 
-def _cell_traces(assignment: str, notebook: Path, given: Given) -> Iterator[Trace]:
+def _file_trace(assignment: str, code: Sequence[Trace]) -> dict[Trace, Text]:
+    """The code of all definitions of a file, in whatever order."""
+    if len(code) < FEWEST_DEFINITIONS:
+        return {}
+    digest = hashlib.sha256(" ".join(sorted(trace.key for trace in code)).encode()).hexdigest()[:16]
+    text = ", ".join(trace.text for trace in code)
+    return {Trace(Kind.FILE, assignment, text, digest): text}
+
+
+def _order_trace(assignment: str, source: SourceFile, given: Given) -> dict[Trace, Text]:
+    """In which order a student defines what the stub defines, where it is another one."""
+    names = [name for name in _outermost(source.text) if name in given.order]
+    if names == sorted(names, key=given.order.index):
+        return {}
+    text = ", ".join(names)
+    return {Trace(Kind.ORDER, assignment, text): text}
+
+
+def _cell_traces(assignment: str, notebook: Path, given: Given) -> dict[Trace, Text]:
     """The cells that the student added."""
-    for id_, text in _cells(notebook):
-        if id_ and id_ not in given.cells and text.strip():
-            first = text.strip().split("\n")[0][:60]
-            yield Trace(Kind.CELL, assignment, f"{id_}: {first}", id_)
+    return {
+        Trace(Kind.CELL, assignment, f"{id_}: {text.strip().splitlines()[0][:60]}", id_): text
+        for id_, text in _cells(notebook)
+        if id_ and id_ not in given.cells and text.strip()
+    }
 
 
-def _form_traces(assignment: str, source: SourceFile, own: Iterable[Line]) -> Iterator[Trace]:
-    """The long functions, whatever their names are."""
-    mine: dict[int | None, set[int]] = defaultdict(set)
-    for line in own:
-        mine[line.cell].add(line.number)
-    for cell in source.cells if max(map(len, mine.values()), default=0) > LONG else ():
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            for node in _functions(ast.parse(cell.text)):
-                lines = range(node.lineno, (node.end_lineno or 0) + 1)
-                is_own = sum(number in mine[cell.number] for number in lines) > LONG
-                if is_own and sum(isinstance(inner, ast.stmt) for inner in ast.walk(node)) > LONG:
-                    yield Trace(Kind.FORM, assignment, node.name, _form(node))
+def _follows(
+    exercise: ExerciseResult, mentions: Mapping[str, set[str]], wrong: Sequence[ExerciseResult]
+) -> bool:
+    """Whether what is wrong may come from what is wrong in another exercise that its code uses.
+
+    Args:
+        exercise: what is wrong.
+        mentions: the words in each of the student's own definitions.
+        wrong: all that are.
+    """
+    assignment = exercise.id.partition("/")[0]
+    names, todo = set[str](), [exercise.name]
+    known = {*mentions, *(other.name for other in wrong)} - {*exercise.judged_with, ""}
+    while todo:
+        names.add(name := todo.pop())
+        todo += mentions.get(name, set()) & known - names
+    sources = {*exercise.uses, *(f"{assignment}/{name}" for name in names)} - {exercise.id}
+    return any(other.id in sources for other in wrong)
 
 
-def _functions(node: ast.Module | ast.stmt) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """The functions in a tree, however deep in classes and in others."""
-    for inner in getattr(node, "body", ()):
-        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield inner
-        yield from _functions(inner)
-
-
-def _form(node: ast.AST) -> str:
-    """The kinds of a tree's nodes in order, without names and without docstrings."""
-    kinds, todo = [], [node]
-    while todo:  # `ast.walk` takes three times as long
-        one = todo.pop()
-        if not isinstance(one, ast.Constant):
-            kinds.append(type(one).__name__)
-        for field_ in one._fields:
-            value = None if field_ == "ctx" else getattr(one, field_, None)
-            if isinstance(value, list):
-                todo += [inner for inner in value if isinstance(inner, ast.AST)]
-            elif isinstance(value, ast.AST):
-                todo.append(value)
-    return hashlib.sha256(" ".join(kinds).encode()).hexdigest()[:16]
-
-
-def _removed(assignment: str, text: str, given: Given) -> Iterator[Trace]:
-    """Which lines of prose of the stub are gone; the TODO of a solved exercise is gone for many."""
-    left = {line.strip() for line in text.split("\n")}
-    gone = [line for line in given.prose if line not in left]
-    if gone and len(gone) < len(given.prose):
-        words = f"{len(gone)} lines, the first: {gone[0][:60]}"
-        yield Trace(Kind.REMOVED, assignment, words, "\n".join(gone))
-
-
-def _wrong_values(exercise: ExerciseResult) -> Iterator[Trace]:
-    """What came back wrong, together; nothing where a known mistake explains it."""
-    if exercise.findings:
-        return
-    wrong: dict[str, str] = defaultdict(str)
+def _wrong_values(exercise: ExerciseResult) -> dict[Trace, Text]:
+    """What came back wrong, together: the values of pictures, or what is said of a number."""
+    received = dict[str, str]()
     for check in exercise.checks:
+        said = check.message.rpartition("\n")[2]
         if check.outcome is Outcome.FAILED and check.picture is not None:
             with suppress(ValueError):
-                wrong[check.id] = repr(check.picture.received)
-    if wrong:
-        digest = hashlib.sha256(repr(sorted(wrong.items())).encode()).hexdigest()[:16]
-        yield Trace(Kind.VALUES, exercise.id, f"in {len(wrong)} checks of {exercise.name}", digest)
+                received[check.id] = _in_words(check.picture)
+        elif check.outcome is Outcome.FAILED and re.search(r"\d", said):
+            received[check.id] = said
+    if not received:
+        return {}
+    digest = hashlib.sha256(repr(sorted(received.items())).encode()).hexdigest()[:16]
+    text = next(iter(received.values()))
+    return {Trace(Kind.VALUES, exercise.id, text, digest, exercise.name): text}
+
+
+def _in_words(picture: Picture) -> str:
+    rows = [
+        ", ".join(v if isinstance(v, str) else f"{v:.6g}" for v in row) for row in picture.received
+    ]
+    return f"{picture.what}: {'; '.join(rows)}"

@@ -1,15 +1,18 @@
 """Tests of `grader similar`: planted copies stand first, and honest work is left in peace."""
 
 import json
+import pickle
+from itertools import chain
+from zlib import compress
 
 import pytest
 from click.testing import CliRunner
-from msgspec.structs import replace
 
 from grader.classes.store import RunOptions, Store
 from grader.cli import cli
 from grader.core import processes
 from grader.core.records import (
+    AssignmentResult,
     Axis,
     CheckResult,
     ExerciseResult,
@@ -21,39 +24,31 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import load_course
-from grader.extras.similarity.command import gather, read_groups
-from grader.extras.similarity.pairs import TELLING, clusters, find_pairs
-from grader.extras.similarity.traces import (
-    Given,
-    Kind,
-    Line,
-    Trace,
-    Work,
-    _text_traces,
-    _wrong_values,
-)
+from grader.extras.similarity.command import gather, read_groups, similar_page
+from grader.extras.similarity.pairs import clusters, find_pairs
+from grader.extras.similarity.traces import Given, Kind, Line, Own, Trace, Work, work_of
 from grader.judging.results import record_texts
-from tests.support.copied_class import KINDS, copied_class
+from grader.submissions.submission import read_submission
+from tests.support.copied_class import copied_class
 
-TEXT_KINDS = {*KINDS} - {"same unforeseen mistake"}
-"""What shows in files; the last shows in values alone."""
+SURE = {"odd comment", "rare names", "cells"}
+"""What shows in files alone, in any class of fifty."""
 
 
 @pytest.fixture(scope="module")
 def made(root, tmp_path_factory):
-    """Forty who wrote by themselves, and ten who copied, two of each kind."""
+    """Forty-four who wrote by themselves, and six who copied, each in another way."""
     course = load_course(root)
-    return course, copied_class(course, tmp_path_factory.mktemp("class"), 40, 10, 3)
+    return course, copied_class(course, tmp_path_factory.mktemp("class"), 44, 6, 3)
 
 
 def test_planted_copies_stand_first(made):
-    """By comments, names and cells that nobody else has; those who wrote alone are not shown."""
+    """By what nobody else has; of those who wrote alone hardly anybody is shown."""
     course, planted = made
-    pairs = find_pairs(gather(course, planted.folder, None)[0])
-    first = {frozenset((pair.one, pair.other)) for pair in pairs[:10]}
-    wanted = {two for two, kind in planted.copied.items() if kind in TEXT_KINDS}
-    assert len(wanted & first) >= len(wanted) - 1
-    assert len(first - planted.copied.keys()) <= 1
+    pairs, _near = find_pairs(gather(course, planted.folder, None)[0])
+    first = {frozenset((pair.one, pair.other)) for pair in pairs[:6]}
+    assert {two for two, kind in planted.copied.items() if kind in SURE} <= first
+    assert len(first - planted.copied.keys()) <= 3
 
 
 @pytest.mark.slow
@@ -63,33 +58,130 @@ def test_an_earlier_year_is_compared_with_this_one_alone(made):
     works, _left_out = gather(course, planted.folder, None, [planted.folder])
     archived = {work.student for work in works if work.is_archived}
     assert len(archived) == len(works) / 2
-    pairs = find_pairs(works)
+    pairs, near = find_pairs(works)
     assert pairs
-    assert all(not {pair.one, pair.other} <= archived for pair in pairs)
+    assert all(not {pair.one, pair.other} <= archived for pair in (*pairs, *near))
     everybody = [{work.student for work in works}]
-    assert find_pairs(works, everybody) == ()
+    assert find_pairs(works, everybody) == ((), ())
 
 
-def exercise(*received, findings=()):
+def exercise(name, *received, findings=(), judged_with=()):
     """An exercise whose check failed with these values."""
     axis = Axis("token", 0, len(received))
     picture = Picture("the result", ((1.0,),), (received,), ((True,),), (0, 0), axis, axis)
     check = CheckResult(
-        "01_a/f::visible::c", "It holds", Visibility.VISIBLE, 1, Outcome.FAILED, "", 0
+        f"05_causal_mask/{name}::visible::c",
+        "It holds",
+        Visibility.VISIBLE,
+        1,
+        Outcome.FAILED,
+        "",
+        0,
+        picture=picture,
     )
     return ExerciseResult(
-        "01_a/f", None, 2, checks=(replace(check, picture=picture),), findings=findings
+        f"05_causal_mask/{name}",
+        None,
+        2,
+        checks=(check,),
+        findings=findings,
+        judged_with=judged_with,
     )
 
 
-def test_wrong_values_count_where_no_known_mistake_explains_them():
-    """The same values are the same trace, others are another, and a name explains them away."""
+NAMED = (Finding((Mistake("m", "s", "q?"),)),)
+
+
+@pytest.fixture
+def traces_of(made, tmp_path):
+    """What `similar` sees in a file of the fifth assignment, by kind."""
+    course, _planted = made
+
+    def traces(text, *exercises, student="ada"):
+        assignment = course.by_id["05_causal_mask"]
+        path = tmp_path / student / assignment.id / f"{assignment.module}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        part = AssignmentResult(assignment.id, path.name, None, 10, exercises=exercises)
+        result = Result(student, None, 1, False, True, (), "1", {}, "", "", (part,))
+        submission = read_submission(course, tmp_path / student, student)
+        given = {assignment.id: Given.of(course, assignment)}
+        work = work_of(submission, tmp_path / student, given, result)
+        found = {kind: {t for t in work.traces if t.kind is kind} for kind in Kind}
+        return found, work.own
+
+    return traces
+
+
+USES = "def causal_weights(scores, d_k):\n    return mask_scores(scores, scores) / d_k\n"
+"""One exercise's code that calls another's."""
+
+
+def test_wrong_values_count_where_no_known_mistake_explains_them(traces_of):
+    """The same values are the same trace, others are another; they are shown; a name explains them away."""
     (one,), (same,), (other,) = (
-        list(_wrong_values(exercise(*values))) for values in ((0.1, 0.2), (0.1, 0.2), (0.1, 0.3))
+        traces_of(USES, exercise("mask_scores", *values))[0][Kind.VALUES]
+        for values in ((0.1, 0.2), (0.1, 0.2), (0.1, 0.3))
     )
     assert one == same != other
-    known = (Finding((Mistake("m", "s", "q?"),)),)
-    assert list(_wrong_values(exercise(0.1, 0.2, findings=known))) == []
+    assert one.text == "the result: 0.1, 0.2"
+    assert not traces_of(USES, exercise("mask_scores", 0.1, findings=NAMED))[0][Kind.VALUES]
+
+
+def test_values_that_follow_from_a_mistake_in_another_exercise_are_no_evidence(traces_of):
+    """Where the code calls that exercise, unless a right one was in its place."""
+    named = exercise("mask_scores", 0.1, findings=NAMED)
+    assert not traces_of(USES, named, exercise("causal_weights", 0.3))[0][Kind.VALUES]
+    repaired = exercise("causal_weights", 0.3, judged_with=("mask_scores",))
+    (values,) = traces_of(USES, named, repaired)[0][Kind.VALUES]
+    assert values.where == "05_causal_mask/causal_weights"
+    alone = "def causal_weights(scores, d_k):\n    return scores / d_k\n"
+    assert traces_of(alone, named, exercise("causal_weights", 0.3))[0][Kind.VALUES]
+
+
+def test_a_number_that_came_back_wrong_is_a_value(traces_of):
+    """It has no picture; what is said of it has it."""
+    said = "f(1)\nThe result: expected 2, received 2.5."
+    check = CheckResult("c", "t", Visibility.VISIBLE, 1, Outcome.FAILED, said, 0)
+    number = ExerciseResult("05_causal_mask/mask_scores", None, 2, checks=(check,))
+    ((trace,),) = [traces_of(USES, number)[0][Kind.VALUES]]
+    assert trace.text == "The result: expected 2, received 2.5."
+
+
+def test_code_in_which_a_known_mistake_is_named_is_no_evidence(traces_of):
+    """Its edit looks the same for all who make it."""
+    text = "def mask_scores(scores, mask):\n    return scores.where(mask < 1, 0.25)\n"
+    found, _own = traces_of(text)
+    assert "0.25 in mask_scores" in {trace.text for trace in found[Kind.STEP]}
+    found, _own = traces_of(text, exercise("mask_scores", 0.1, findings=NAMED))
+    assert not found[Kind.CODE] | found[Kind.STEP]
+
+
+def test_names_and_comments_do_not_hide_that_code_is_the_same(traces_of):
+    """Also where the file has a syntax error somewhere."""
+    one, own = traces_of(
+        "def renormalize_rows(weights):\n    # the sums\n    total = weights.sum(1)\n"
+        "    return weights / total[:, None]\n"
+    )
+    other, _own = traces_of(
+        "def mask_weights(weights mask:\n    return\n\n\n"
+        "def renormalize_rows(weights):\n    summen = weights.sum(1)  # je zeile\n\n"
+        "    return weights / summen[:, None]\n"
+    )
+    (code,) = one[Kind.CODE]
+    assert code in other[Kind.CODE]
+    assert [line.number for line in own.texts[code]] == [2, 3, 4]
+    assert one[Kind.STEP] == {t for t in other[Kind.STEP] if t.place == "renormalize_rows"}
+
+
+def test_the_order_of_definitions_counts_where_it_is_not_the_stubs(traces_of):
+    """Whatever stands between them."""
+    one, other = (
+        f"def {name}(a):\n    return a\n" for name in ("mask_weights", "renormalize_rows")
+    )
+    assert not traces_of(one + other)[0][Kind.ORDER]
+    (trace,) = traces_of(f"{other}x = 1\n{one}")[0][Kind.ORDER]
+    assert trace.text == "renormalize_rows, mask_weights"
 
 
 def work(name, *texts, kind=Kind.COMMENT):
@@ -110,28 +202,59 @@ def test_what_many_share_is_no_evidence():
     """A comment counts for two who share it, and for nobody once a class does."""
     own = ["why the rows and not the columns", "my second thought of the day"]
     rest = [work(f"s{number}", f"a comment of number {number}") for number in range(60)]
-    (pair,) = find_pairs([work("ada", *own), work("bo", *own), *rest])
-    assert (pair.one, pair.other, pair.kinds) == ("ada", "bo", {Kind.COMMENT: 2})
-    assert pair.score >= TELLING
-    assert [shared.others for shared in pair.shared] == [0, 0]
-    assert find_pairs([work(f"s{number}", *own) for number in range(60)]) == ()
+    ((pair,), _near) = find_pairs([work("ada", *own), work("bo", *own), *rest])
+    assert (pair.one, pair.other) == ("ada", "bo")
+    assert [(s.trace.kind, s.others) for s in pair.shared] == [(Kind.COMMENT, 0)] * 2
+    assert find_pairs([work(f"s{number}", *own) for number in range(60)]) == ((), ())
 
 
-def test_a_score_does_not_grow_with_lines_of_code_alone():
-    """Right answers look alike."""
-    lines = [f"x = y @ z{number}" for number in range(20)]
-    alike = [work(name, *lines, kind=Kind.LINE) for name in ("ada", "bo")]
-    assert find_pairs([*alike, *(work(f"s{number}") for number in range(40))]) == ()
+def test_a_comment_of_odd_words_says_more_than_one_of_common_words():
+    """Two share each; only what nobody else writes is telling, the other is not even near."""
+    common = [f"apply the {noun} of each" for noun in ("row", "mask", "key", "sum")]
+    rest = [work(f"s{number}", common[number % 4]) for number in range(100)]
+    odd = "becuase keys are rows i transpose hier"
+    both = [work(name, odd) for name in ("ada", "bo")]
+    plain = [work(name, "apply the mask of each row") for name in ("cem", "dora")]
+    ((pair,), near) = find_pairs([*both, *plain, *rest])
+    assert (pair.one, pair.other, near) == ("ada", "bo", ())
+
+
+def test_two_rare_names_are_telling_and_one_is_not():
+    """One is a near miss at most."""
+    rest = [work(f"s{number}", f"name{number}", kind=Kind.NAME) for number in range(100)]
+    both = [work(name, "pudding", "wurzel", kind=Kind.NAME) for name in ("ada", "bo")]
+    ((pair,), _near) = find_pairs([*both, *rest])
+    assert (pair.one, pair.other) == ("ada", "bo")
+    both = [work(name, "pudding", kind=Kind.NAME) for name in ("ada", "bo")]
+    assert find_pairs([*both, *rest])[0] == ()
+
+
+def test_what_almost_suffices_is_a_near_miss():
+    """A comment of an odd word and one that some have, in a class of sixty."""
+    rest = [work(f"s{number}", f"{'apply' if number < 4 else 'take'} it") for number in range(60)]
+    both = [work(name, "apply somehow") for name in ("ada", "bo")]
+    pairs, (near,) = find_pairs([*both, *rest])
+    assert (pairs, near.one, near.other) == ((), "ada", "bo")
+
+
+def test_students_with_many_unusual_steps_share_some_by_chance():
+    """The same step says less of two who have many."""
+
+    def steps(name, *words):
+        return Work(name, traces=tuple(Trace(Kind.STEP, "01_a", w, place=w) for w in words))
+
+    many = [steps(name, "cumsum", *(f"{name}{n}" for n in range(12))) for name in ("ada", "bo")]
+    few = [steps(name, "einsum", f"{name}1") for name in ("cem", "dora")]
+    rest = [steps(f"s{number}", f"w{number}") for number in range(80)]
+    pairs = [*chain(*find_pairs([*many, *few, *rest]))]
+    assert [(pair.one, pair.other) for pair in pairs] == [("cem", "dora")]
 
 
 def test_of_a_group_with_one_source_one_pair_stands_first():
     """The others of it come after a pair that shares less, because they tell nothing new."""
-    group = [work(name, "their one source", "and its second line") for name in ("ada", "bo", "cem")]
     two = [work(name, "xyz", kind=Kind.CELL) for name in ("dora", "eli")]
-    pairs = find_pairs([*group, *two, *(work(f"s{number}") for number in range(60))])
-    assert [pair.one + pair.other for pair in pairs] == ["doraeli", "adabo", "adacem", "bocem"]
     more = [work(name, "abc", "def", kind=Kind.CELL) for name in ("ada", "bo", "cem")]
-    pairs = find_pairs([*more, *two, *(work(f"s{number}") for number in range(60))])
+    pairs, _near = find_pairs([*more, *two, *(work(f"s{number}") for number in range(60))])
     assert [pair.one + pair.other for pair in pairs] == ["adabo", "doraeli", "adacem", "bocem"]
 
 
@@ -139,14 +262,14 @@ def test_a_habit_counts_once():
     """The same comment in three assignments is one comment; an imported name is nobody's own."""
     habit = [Trace(Kind.COMMENT, f"0{number}_a", "as in the lecture") for number in range(3)]
     alike = [Work(name, traces=tuple(habit)) for name in ("ada", "bo")]
-    assert find_pairs([*alike, *(work(f"s{number}") for number in range(60))]) == ()
-    lines = [
-        Line("a.py", None, 1, "from dataclasses import dataclass"),
-        Line("a.py", None, 2, "own"),
-    ]
-    given = Given(frozenset(), frozenset(), (), frozenset())
-    names = {t.text for t, _ in _text_traces("01_a", lines, given) if t.kind is Kind.NAME}
-    assert names == {"own"}
+    rest = [work(f"s{number}", "as in the book") for number in range(60)]
+    assert find_pairs([*alike, *rest])[0] == ()
+
+
+def test_an_imported_name_is_nobodys_own(traces_of):
+    """It is what others call it."""
+    found, _own = traces_of("from dataclasses import dataclass\nmine = dataclass\n")
+    assert {trace.text for trace in found[Kind.NAME]} == {"mine"}
 
 
 def test_what_another_assignment_hands_out_is_nobodys_own(made, root, tmp_path):
@@ -159,35 +282,41 @@ def test_what_another_assignment_hands_out_is_nobodys_own(made, root, tmp_path):
     path.write_text((root / "assignments" / one.id / path.name).read_text("utf-8") + own, "utf-8")
     ((found,), _left_out) = gather(course, tmp_path, None)
     assert found.own.lines.keys() == {one.id}
-    assert {(trace.kind, trace.where) for trace in found.traces} <= {
-        (Kind.NAME, ""),
-        (Kind.LINE, one.id),
-    }
-
-
-@pytest.mark.parametrize("margin", ["", "    text = '''\nat the margin\n'''\n"])
-def test_a_long_function_has_a_form(made, root, tmp_path, margin):
-    """Whatever it and its names are called; text at the margin does not end it."""
-    course, _planted = made
-    one = course.assignments[0]
-    for name in ("ada", "bo"):
-        path = tmp_path / name / one.id / f"{one.module}.py"
-        path.parent.mkdir(parents=True)
-        body = "".join(f"    {name}{number} = {number}\n" for number in range(10))
-        path.write_text(f"def {name}():\n{margin}{body}    return 0\n", "utf-8")
-    forms = [
-        {trace for trace in work.traces if trace.kind is Kind.FORM}
-        for work in gather(course, tmp_path, None)[0]
-    ]
-    assert len(forms[0]) == 1
-    assert forms[0] == forms[1]
+    assert {trace.kind for trace in found.traces} <= {Kind.NAME, Kind.CODE, Kind.STEP}
 
 
 def test_pairs_connect_groups():
     """Three with one cell are a group."""
     cell = [work(name, "abc", kind=Kind.CELL) for name in ("ada", "bo", "cem")]
-    pairs = find_pairs([*cell, *(work(f"s{number}") for number in range(40))])
+    pairs, _near = find_pairs([*cell, *(work(f"s{number}") for number in range(40))])
     assert (len(pairs), clusters(pairs)) == (3, (("ada", "bo", "cem"),))
+
+
+def test_the_page_shows_values_and_code_of_both(made):
+    """The code of a definition once, for all that is shared of it; near misses below."""
+    course, _planted = made
+    values = Trace(Kind.VALUES, "01_a/f", "the result: 0.1", "digest", "f")
+    code, step = (
+        Trace(Kind.CODE, "01_a", "g", "1", "g"),
+        Trace(Kind.STEP, "01_a", "cat in g", place="g"),
+    )
+
+    def of(name):
+        line = Line("a.py", None, 4, f"    {name} = cat(x)")
+        own = Own({"01_a": [line]}, {values: "the result: 0.1", code: [line], step: [line]})
+        return Work(name, traces=(values, code, step), packed=compress(pickle.dumps(own)))
+
+    rest = [
+        Work(f"s{n}", traces=tuple(Trace(kind, "01_a", f"{n}") for kind in (Kind.CODE, Kind.STEP)))
+        for n in range(40)
+    ]
+    works = [of("ada"), of("bo"), *rest]
+    pairs, near = find_pairs(works)
+    page = similar_page(course, works, pairs, pairs, [])
+    assert near == ()
+    assert page.count("    ada = cat(x)") == page.count("    bo = cat(x)") == 1
+    assert page.count('<pre tabindex="0">the result: 0.1') == 2
+    assert "ada and bo" in page.partition("Near misses")[2]
 
 
 def test_groups_are_read_line_by_line(tmp_path):
@@ -225,8 +354,10 @@ def test_the_command_writes_a_page_and_files_for_other_programs(made, grader_run
     assert told.startswith("This is no proof of anything.")
     assert "  1. student" in told
     text = page.read_text("utf-8")
-    assert text.index("Not proof") < text.index("Why this pair")
+    assert text.index("Shared, not proof") < text.index('class="pair"')
     assert "<mark>" in text
+    assert text.index('id="pair-1"') < text.index("Near misses")
+    assert "\nNear misses, which share less" in told
     files = sorted(path.name for path in exported.iterdir())
     assert files == ["base", "info.csv", "submissions"]
     assert len([*(exported / "submissions").iterdir()]) == 50
@@ -235,3 +366,4 @@ def test_the_command_writes_a_page_and_files_for_other_programs(made, grader_run
     )
     assert found["students"] == 50
     assert found["pairs"][0]["shared"][0]["others"] == 0
+    assert found["near_misses"]
