@@ -141,7 +141,11 @@ def _check_files(
             marks = [f'exercise("{name}")']
             if not any(case.is_hidden for case in exercise.cases):
                 marks.append(f'guessable("{NOT_SEEN}")')
-            seen = [_name(case) for case in exercise.cases if not case.is_hidden]
+            seen = [
+                _name(case)
+                for case in exercise.cases
+                if not case.is_hidden and (case.cell, False) not in tried.empty
+            ]
             deepened = seen[0] if seen else _first_sentence(exercise)
             checks = []
             for weight, case in zip(_weights(cases), cases, strict=True):
