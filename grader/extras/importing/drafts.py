@@ -27,7 +27,7 @@ class Draft:
         title: the sentence that students read.
         given: the names in it that students are given.
         is_conduct: whether it asks for kinds and sizes alone.
-        judges: whether it has a condition, or calls what the file defines.
+        judges: whether it has a condition.
     """
 
     text: str
@@ -78,7 +78,7 @@ def draft(
         _title(case, body),
         tuple(sorted(used & {*given})),
         of_kind,
-        is_judging or bool(names_in(case.text) & {*names} - {*given}),
+        is_judging,
     )
 
 

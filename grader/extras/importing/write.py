@@ -38,7 +38,7 @@ from grader.course.course import (
 )
 from grader.course.settings import ASSIGNMENT_ID
 from grader.course.toml_table import toml_text
-from grader.extras.importing.drafts import Draft, draft, in_order, set_by, statements
+from grader.extras.importing.drafts import Draft, draft, in_order, names_in, set_by, statements
 from grader.extras.importing.exercises import NewExercise, Outline, outline
 from grader.extras.importing.nbgrader import Case, Question, Reading, read_nbgrader
 from grader.extras.importing.otter import read_otter
@@ -106,7 +106,7 @@ def _drafts(made: Outline, tried: _Tried) -> dict[Key, Draft]:
         if one is None:
             tried.left_out[key] = "it is no Python"
             continue
-        if not one.judges:
+        if not one.judges and not names_in(case.text) & made.exercises.keys():
             tried.empty.add(key)
         found[key] = one
         body = statements(case) or []
