@@ -1,7 +1,7 @@
 """The known mistakes: how each check goes with each of them, worked out once per worker.
 
-Many were learned from students, so that each runs as a student's code does: in a process of its own,
-sealed where this machine can seal.
+Many were learned from students, so that they run as a student's code does: in a process that is
+sealed where this machine can seal. Those of an exercise run in one, in turn.
 """
 
 import math
@@ -206,7 +206,7 @@ class LiveMistakes:
 
     Args:
         environment: what checks are called with.
-        launcher: makes the process of each mistake; this process's own where none is given.
+        launcher: makes the processes that run them; this process's own where none is given.
     """
 
     environment: CheckEnvironment
@@ -267,11 +267,12 @@ class LiveMistakes:
         for state in states:
             if (content := found("mistakes", [state, *about])) is not None:
                 return read_known(content)
-        entries = [
-            self._tried(made, exercise, checks, tuple(m.mistake for m in group))
-            for group in groups
-            if (made := self.with_mistakes(exercise, *group)) is not None
-        ]
+        with closing(self.session(self.solutions)) as session:
+            entries = [
+                self._tried(made, exercise, checks, tuple(m.mistake for m in group), session)
+                for group in groups
+                if (made := self.with_mistakes(exercise, *group)) is not None
+            ]
         content = write_known(entries)
         if not any(trace.end == BROKEN for entry in entries for trace in entry.traces.values()):
             keep("mistakes", [states[-1], *about], content, most=MOST_KEPT)
@@ -292,20 +293,26 @@ class LiveMistakes:
         return replace(entry, traces=TracesOnDemand(entry.traces, names, run))
 
     def _tried(
-        self, made: Submission, exercise: Exercise, checks: Checks, mistakes: tuple[Mistake, ...]
+        self,
+        made: Submission,
+        exercise: Exercise,
+        checks: Checks,
+        mistakes: tuple[Mistake, ...],
+        session: ChildSession,
     ) -> Known:
-        """How the checks go with mistakes that were made."""
+        """How the checks go with mistakes that were made, in a session that serves one by one."""
         for _try in range(TRIES):
-            with closing(self.session(made)) as session:
-                records = self.run(made, exercise, checks, session)
+            session.serve(made)
+            records = self.run(made, exercise, checks, session)
             ends = [r.raised for r in records if isinstance(r.raised, NoProcessFault | NotJudged)]
             if not ends:
                 is_over = bool(records) and _ends_its_exercise(records[-1])
                 return Known(mistakes, traces(records), is_over)
+            session.close()
         raise NoProcessFault(f"a known mistake of {exercise.id} could not be run: {ends[0]}")
 
     def session(self, made: Submission) -> ChildSession:
-        """A process of its own for solutions with mistakes in them, which may be a student's code."""
+        """A process for solutions with mistakes in them, which may be a student's code."""
         course = self.environment.course
         launcher = self.launcher or seal_probe.shared_launcher(course.packages)
         return ChildSession(launcher, made, course.limits)

@@ -167,6 +167,15 @@ class Loader:
         self.lent.update(lent or {})
         self.answered.update(answered or {})
 
+    def forget(self) -> None:
+        """Know no file any more; none of them is imported."""
+        for module in self.modules.values():
+            if sys.modules.get(module.__name__) is module:
+                del sys.modules[module.__name__]
+        known = (self.texts, self.opened, self.modules, self.files, self.awaited, self.lent)
+        for each in (*known, self.answered, self.standing, self.stops):
+            each.clear()
+
     def adopt(self, key: str, namespace: dict[str, Any]) -> None:
         """Treat a namespace that is filled elsewhere (by a notebook's kernel) as a loaded file."""
         self.opened[key] = Opened(namespace)

@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Iterable
 from typing import NoReturn
 
-from grader.sandbox import loader, seal
+from grader.sandbox import libraries, loader, seal
 from grader.sandbox.failures import FindCell, OutOfTime, describe_failure
 from grader.sandbox.limits import (
     TORCH_CACHE,
@@ -180,6 +180,7 @@ def _prepare(packages: Iterable[str]) -> None:
     if has_torch():
         tensors.use_one_thread()
         module_state.warm_up()
+    libraries.remember()
 
 
 # A process of its own for each submission (where there is no fork, or forking is not safe).

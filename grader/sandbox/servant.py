@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.sandbox import together
+from grader.sandbox import libraries, together
 from grader.sandbox.arguments import argument_of, is_changed, leaf_of
 from grader.sandbox.failures import describe_failure, stub_exercise
 from grader.sandbox.limits import import_packages
@@ -93,6 +93,8 @@ class Servant:
         request = frame.header
         match request.get("verb"):
             case "sources":
+                if request.get("instead"):
+                    self._forget_all()
                 known = {name: request.get(name) for name in ("awaited", "lent", "answered")}
                 self.loader.add(request["sources"], **known)
                 for key, cell, statement, why in request.get("stops", ()):
@@ -149,6 +151,20 @@ class Servant:
                 return {}
             case verb:
                 raise WireFault(f"no such verb: {verb}")
+
+    def _forget_all(self) -> None:
+        """Serve other files from here on, as if there had been none.
+
+        Raises:
+            WireFault: when the libraries are not as they were, which the others would see.
+        """
+        if not libraries.are_as_before():
+            raise WireFault("a library was changed")
+        self.loader.forget()
+        self.instances.clear()
+        self.anew.clear()
+        if has_torch():
+            tensors.begin_anew()
 
     # What a request names.
 

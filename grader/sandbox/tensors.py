@@ -30,6 +30,11 @@ def set_seed(seed: int) -> None:
     torch.default_generator.manual_seed(seed)
 
 
+def begin_anew() -> None:
+    """Compute gradients, as in a process that has just imported torch."""
+    torch.set_grad_enabled(True)
+
+
 def chance() -> bytes:
     """Where torch's random numbers stand."""
     return bytes(torch.default_generator.get_state().numpy())

@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -124,9 +125,8 @@ class ChildSession(Session):
 
     def __post_init__(self) -> None:
         self.isolation = self.launcher.isolation
-        whole = self.limits.submission_seconds
         beside = self.beside
-        self.time_left = TimeLeft(whole, BUSY * whole) if beside is None else beside.time_left
+        self.time_left = _time_of(self.limits) if beside is None else beside.time_left
         self.stops = [] if beside is None else beside.stops
 
     def apart(self, answers: Answers | None = None) -> "ChildSession":
@@ -292,9 +292,8 @@ class ChildSession(Session):
 
     def _start(self) -> None:
         try:
-            texts = [source.text for source in self.submission.sources.values()]
-            mentioned = (*libraries_in(texts), *slow_parts_in(texts))
-            limits = importing(self.limits, (*mentioned, *self.launcher.packages))
+            needed = (*_libraries(self.submission), *self.launcher.packages)
+            limits = importing(self.limits, needed)
             self.child = self.launcher.launch(limits, self.numbering)
             self.clock = ProcessClock(self.child.pid)
             self.is_prepared = SLOW_PART in limits.packages
@@ -303,19 +302,41 @@ class ChildSession(Session):
             header = greeting.frame().header
             if "fault" in header:
                 raise NoProcessFault(f"a child process could not be confined: {header['fault']}")
-            for sources in self._sources():
-                header = {"verb": "sources", "sources": sources, "stops": self.stops}
-                known = {"awaited": self.submission.modules, "lent": self.submission.lent}
-                if self.answers is not None:
-                    header["answered"] = self.answers.parameters
-                request = encode(Frame({**header, **known}))
-                self._exchange(request, _Deadline(self.child.connection, START_SECONDS))
-            for name, path in self.submission.files.items():
-                request = encode(Frame({"verb": "file", "path": name}, path.read_bytes()))
-                self._exchange(request, _Deadline(self.child.connection, START_SECONDS))
+            self._send_sources(self.child)
         except (EOFError, OSError, WireFault) as error:
             self._end()
             raise NoProcessFault(f"a child process could not be started ({error!r})") from error
+
+    def _send_sources(self, child: Child, *, instead: bool = False) -> None:
+        for sources in self._sources():
+            header = {"verb": "sources", "sources": sources, "stops": self.stops}
+            known = {"awaited": self.submission.modules, "lent": self.submission.lent}
+            if self.answers is not None:
+                header["answered"] = self.answers.parameters
+            request = encode(Frame({**header, **known, "instead": instead}))
+            reply = self._exchange(request, _Deadline(child.connection, START_SECONDS))
+            if reply.header.startswith(FAILED):
+                raise WireFault("the process cannot serve these files")
+            instead = False
+        for name, path in self.submission.files.items():
+            request = encode(Frame({"verb": "file", "path": name}, path.read_bytes()))
+            self._exchange(request, _Deadline(child.connection, START_SECONDS))
+
+    def serve(self, submission: Submission) -> None:
+        """Serve another submission, in the same process where that goes as in a new one.
+
+        For code of the course alone, such as its known mistakes: a student's might prepare something
+        for the next.
+        """
+        is_prepared = set(_libraries(submission)) <= set(_libraries(self.submission))
+        self.submission, self.stops, self.is_fresh = submission, [], False
+        self.time_left = _time_of(self.limits)
+        if self.child is not None and self.numbering == 1 and is_prepared:
+            with suppress(EOFError, OSError, WireFault):
+                self._send_sources(self.child, instead=True)
+                return
+        self._end()
+        self.generation, self.restarts = 1, 0
 
     def _sources(self) -> Iterator[dict[str, Any]]:
         """The files of the submission, as many at once as fit into one request."""
@@ -356,6 +377,17 @@ class ChildSession(Session):
         self._end()
         if self.owns_launcher:
             self.launcher.close()
+
+
+def _time_of(limits: Limits) -> TimeLeft:
+    """What a submission may take in all."""
+    return TimeLeft(limits.submission_seconds, BUSY * limits.submission_seconds)
+
+
+def _libraries(submission: Submission) -> tuple[str, ...]:
+    """What a process imports before it serves a submission."""
+    texts = [source.text for source in submission.sources.values()]
+    return (*libraries_in(texts), *slow_parts_in(texts))
 
 
 def _header(request: bytes) -> bytes:

@@ -9,11 +9,12 @@ from grader.classes.store import RunSettings
 from grader.classes.worker import Worker
 from grader.core.errors import NoProcessFault
 from grader.core.kept import CACHE_VARIABLE
+from grader.core.records import Visibility
 from grader.course.course import Limits, load_course
 from grader.intake.folders import Student
 from grader.judging.diagnosis import BY_CHANCE
 from grader.judging.fixtures import live_environment
-from grader.judging.known_mistakes import LiveMistakes
+from grader.judging.known_mistakes import LiveMistakes, write_known
 from grader.judging.submission_grader import Scope, full_grader
 from grader.sessions.launchers import Launcher
 
@@ -93,8 +94,27 @@ def test_a_known_mistake_reads_no_environment(with_mistakes, names, monkeypatch)
 
 
 def test_a_known_mistake_leaves_nothing_to_the_next(with_mistakes, names):
-    """Each has a process of its own."""
+    """Where it has changed a library, the next has a new process."""
     assert names(with_mistakes(leaves=LEAVES, finds=FINDS), 7) == ["finds"]
+
+
+def test_mistakes_in_one_process_go_as_if_each_had_its_own(
+    with_mistakes, sealed_parent, monkeypatch
+):
+    """What one sets for all code, and the end of its process, is no other's."""
+    monkeypatch.setenv(CACHE_VARIABLE, "")
+    mistakes = {
+        "dies": "__import__('os')._exit(3)",
+        "no_gradients": "__import__('torch').set_grad_enabled(False) and 3 or 3",
+        "gradients": "4 if __import__('torch').is_grad_enabled() else 6",
+        "doubles": "__import__('torch').set_default_dtype(__import__('torch').float64) or 5",
+        "floats": "4 if __import__('torch').get_default_dtype().itemsize == 4 else 6",
+    }
+    alone = (with_mistakes(**{name: expression}) for name, expression in mistakes.items())
+    apart = [each for course in alone for each in visibly(course, sealed_parent)]
+    in_turn = visibly(with_mistakes(**mistakes), sealed_parent)
+    assert len(in_turn) == len(mistakes)
+    assert write_known(in_turn) == write_known(apart)
 
 
 def test_a_known_mistake_that_never_ends_is_ended(with_mistakes, sealed_parent):
@@ -140,6 +160,14 @@ def test_what_a_mistake_draws_without_a_seed_is_not_compared(with_mistakes, seal
         for known in (draws, computes)
     ]
     assert replies == [{True}, {False}]
+
+
+def visibly(course, launcher):
+    """How the visible checks of `scores` go with each of its known mistakes."""
+    exercise = course.exercises["01_scores/scores"]
+    with closing(full_grader(course, "1", launcher=launcher)) as grader:
+        checks = grader.checks(Scope({exercise.id: exercise}, (Visibility.VISIBLE,)))
+        return grader.mistakes.known(exercise, checks, 1)
 
 
 def gone(*_given):
