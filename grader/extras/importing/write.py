@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from importlib.metadata import packages_distributions
+from importlib.util import find_spec
 from pathlib import Path
 
 from grader.authoring.new import own_kit
@@ -28,6 +29,7 @@ from grader.core.records import Outcome, Visibility
 from grader.course.course import (
     CHECKS,
     FILES,
+    LARGEST_FILE,
     MANIFEST,
     SOLUTIONS,
     WORK,
@@ -55,8 +57,6 @@ from grader.testing.replies import Failure
 
 MOST_WEIGHT = 10
 REQUIREMENTS = "requirements.txt"
-LARGEST = 8 * 2**20
-"""Bytes of a file that is taken along."""
 
 Key = tuple[int, bool]
 """A test: its cell, and whether it is hidden."""
@@ -383,7 +383,7 @@ def _beside(path: Path, reading: Reading, made: Outline) -> dict[str, Path]:
             re.search(f"""["']{re.escape(p)}["']""", code + tests) for p in parts
         )
         is_named = is_named and file.suffix != ".py"
-        if (is_module or is_named) and file.stat().st_size <= LARGEST:
+        if (is_module or is_named) and file.stat().st_size <= LARGEST_FILE:
             found[name] = file
     return found
 
@@ -427,6 +427,8 @@ def _new_id(given: str, path: Path, course: Course | None) -> str:
     """
     taken = [] if course is None else [*course.by_id]
     words = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_0123456789")
+    if words and find_spec(words):  # a module of that name would hide a library
+        words += "_notebook"
     number = next_number(taken)
     id_ = given or f"{number}_{words or 'notebook'}"
     if not re.fullmatch(ASSIGNMENT_ID, id_):
