@@ -51,7 +51,7 @@ DECIDING = ("all", "any", "isinstance", "isclose", "allclose", "array_equal", "e
 """Functions whose value says that something holds."""
 
 RAISES = ("assert_raises", "assertRaises", "raises")
-FRAMEWORKS = re.compile(r"(nose|unittest|pytest|numpy\.testing)(\.|$)")
+FRAMEWORKS = re.compile(r"(nose|pytest)(\.|$)")
 
 
 def _assertion(name: str) -> Callable[..., Any] | None:
@@ -237,6 +237,8 @@ class TakenApart:
             return True
         if isinstance(node, ast.Name) and node.id in self.decided:
             return True
+        if isinstance(node, ast.Call) and _called_assertion(node) is not None:
+            return True
         if isinstance(node, ast.Call) and _last_name(node.func) in DECIDING:
             return True
         if isinstance(node, ast.Subscript):
@@ -321,8 +323,12 @@ class _Carver:
             return _Slot(node)
         if node not in self.test.larger and (made := self._inside(node)) is not None:
             return made
-        self.asked.append((node, node))
-        return _Slot(node)
+        asked: ast.expr = node
+        if _called_assertion(node) is not None:  # which returns nothing
+            parts = ast.Tuple([node, ast.Constant(True)], ast.Load())
+            asked = ast.Subscript(parts, ast.Constant(1), ast.Load())
+        self.asked.append((asked, node))
+        return _Slot(asked)
 
     def _inside(self, node: ast.expr) -> ast.expr | None:
         """The same of what the trusted side can compute; None for anything else."""

@@ -133,7 +133,8 @@ def statements(case: Case) -> list[ast.stmt] | None:
         return None
     match body:
         case [ast.FunctionDef(name=name, body=inner, decorator_list=[]), *calls]:
-            if all(f"{name}(" in ast.unparse(call) for call in calls):
+            returns = any(isinstance(part, ast.Return) for node in inner for part in ast.walk(node))
+            if not returns and all(f"{name}(" in ast.unparse(call) for call in calls):
                 return inner
     if body:
         body[-1] = _with_output(body[-1], case.output)

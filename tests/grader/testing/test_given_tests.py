@@ -17,6 +17,11 @@ LIMIT = 3
 
 
 class Made:
+    def __eq__(self, other):
+        return True
+
+    last = property()
+
     def __init__(self):
         self.size = 2
 
@@ -160,6 +165,7 @@ def test_what_cannot_be_taken_apart_is_to_be_marked(runs: Runs) -> None:
         "assert str(one(3)).startswith('4')",
         "def right(value):\n    return value == 4\nassert right(one(3)) == True",
         "one(3)",
+        "from numpy.testing import assert_equal\nassert_equal(Made(), Made.last)",
     ],
 )
 def test_that_something_is_true_can_be_forged_where_it_is_decided(runs: Runs, test: str) -> None:
