@@ -51,6 +51,8 @@ MANIFEST = "course.toml"
 COURSE_VARIABLE = "GRADER_COURSE"
 TRANSLATIONS = "translations"
 WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
+LARGEST_FILE = 8 * 2**20
+"""Bytes of a file that student code finds where it runs."""
 FILES = "files"
 """The folder beside a solution whose files student code finds where it runs."""
 """A course's folders: its translations; what students fill in, its answers, and what grades them."""
@@ -259,8 +261,11 @@ class Course:
                 top = self.root / WORK / assignment.id
             for path in sorted(top.rglob("*")):
                 is_own = not self.has_solutions and path.suffix in (".py", ".ipynb", ".svg")
-                if path.is_file() and not is_own and "__pycache__" not in path.parts:
-                    found[path.relative_to(top).as_posix()] = path
+                inner = path.relative_to(top)
+                is_left = any(part.startswith((".", "__pycache__")) for part in inner.parts)
+                is_small = path.is_file() and path.stat().st_size <= LARGEST_FILE
+                if is_small and not is_own and not is_left:
+                    found[inner.as_posix()] = path
         return found
 
     @cached_property

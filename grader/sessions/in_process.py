@@ -3,9 +3,11 @@
 import atexit
 import contextlib
 import os
+import shutil
 import sys
 import tempfile
 import warnings
+import weakref
 from functools import cache
 from typing import Any, TextIO, cast
 
@@ -68,10 +70,11 @@ class InProcessSession(Session):
         headers = {key: source.header() for key, source in submission.sources.items()}
         self.servant.loader.add(headers, submission.modules, submission.lent)
         import_packages(libraries_in(source.text for source in submission.sources.values()))
-        self.folder: tempfile.TemporaryDirectory[str] | None = None
+        self.folder = "."
         if contents := {name: path.read_bytes() for name, path in submission.files.items()}:
-            self.folder = tempfile.TemporaryDirectory()
-            with contextlib.chdir(self.folder.name):
+            self.folder = tempfile.mkdtemp()
+            weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+            with contextlib.chdir(self.folder):
                 for name, content in contents.items():
                     self.servant.reply(Frame({"verb": "file", "path": name}, content))
 
@@ -89,7 +92,7 @@ class InProcessSession(Session):
                 warnings.simplefilter("ignore", UserWarning)  # torch's, as in a child process
                 self.heard.stream = sys.stdout
                 self.heard.drain()
-                place = contextlib.chdir(self.folder.name if self.folder else ".")
+                place = contextlib.chdir(self.folder)
                 with contextlib.redirect_stdout(cast(TextIO, self.heard)), place:
                     return self.servant.reply(frame)
         except OutOfTime:

@@ -47,8 +47,11 @@ OPERATORS = (ast.Add, ast.Sub, ast.Div, ast.MatMult, ast.BitAnd, ast.BitOr)
 LISTED = ("dir", "globals", "locals", "vars")
 """Built-in functions that list what a file defines, where they are called with nothing."""
 
+DECIDING = ("all", "any", "isinstance", "isclose", "allclose", "array_equal", "equal")
+"""Functions whose value says that something holds."""
+
 RAISES = ("assert_raises", "assertRaises", "raises")
-FRAMEWORKS = re.compile(r"(nose|unittest|pytest|numpy\.testing)(\.|$)")
+FRAMEWORKS = re.compile(r"(nose|pytest)(\.|$)")
 
 
 def _assertion(name: str) -> Callable[..., Any] | None:
@@ -142,6 +145,7 @@ class TakenApart:
     tainted: set[str] = field(init=False)
     touched: set[str] = field(init=False)
     decided: set[str] = field(init=False)
+    asked: set[str] = field(default_factory=set, init=False)
     parents: dict[ast.AST, ast.AST] = field(init=False)
     conditions: list[Condition] = field(default_factory=list, init=False)
     origins: list[list[ast.AST]] = field(default_factory=list, init=False)
@@ -174,10 +178,15 @@ class TakenApart:
                             self.tainted.add(name)
                     case ast.Assign(targets=targets) if self._is_own(value):
                         self._taint(targets, value)
+                        if self._is_asked(value):
+                            self.asked |= {t.id for t in targets if isinstance(t, ast.Name)}
                     case ast.AugAssign() | ast.AnnAssign() | ast.NamedExpr() if self._is_own(value):
                         self._taint([node.target], value)
                     case ast.For() | ast.comprehension() if self._is_own(value):
-                        self._taint([node.target], None)
+                        target = node.target
+                        parts = dict(zip(_parts(target), _zipped(value), strict=False))
+                        own = [t for t, part in parts.items() if self._is_own(part)]
+                        self._taint(own if parts else [target], None)
                     case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
                         self._taint([target] if self._is_own(value) else [], value)
                     case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
@@ -187,6 +196,24 @@ class TakenApart:
                 if isinstance(node, ast.Call) and self._is_own(node.func):
                     given = [*node.args, *(keyword.value for keyword in node.keywords)]
                     self.touched |= {part.id for part in given if isinstance(part, ast.Name)}
+
+    def _is_asked(self, node: ast.AST | None) -> bool:
+        """Whether an expression is what student code itself gives, not what is said of that."""
+        if isinstance(node, ast.Call):
+            return isinstance(node.func, ast.Name) and node.func.id in self.own
+        return isinstance(node, ast.Name) and node.id in {*self.own, *self.asked}
+
+    def _is_bare(self, judged: ast.expr) -> bool:
+        """Whether a condition, or a part of it, is no more than that what is reported is true."""
+        match judged:
+            case (
+                ast.UnaryOp(operand=inner)
+                | ast.Compare(left=inner, comparators=[ast.Constant(value=bool())])
+            ):
+                return self._is_bare(inner)
+            case ast.BoolOp(values=values):
+                return any(map(self._is_bare, values))
+        return isinstance(judged, _Slot) and not self._is_asked(judged.origin)
 
     def _taint(self, targets: Sequence[ast.AST], value: ast.AST | None) -> None:
         names = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
@@ -210,7 +237,9 @@ class TakenApart:
             return True
         if isinstance(node, ast.Name) and node.id in self.decided:
             return True
-        if isinstance(node, ast.Call) and _last_name(node.func) in ("all", "any", "isinstance"):
+        if isinstance(node, ast.Call) and _called_assertion(node) is not None:
+            return True
+        if isinstance(node, ast.Call) and _last_name(node.func) in DECIDING:
             return True
         if isinstance(node, ast.Subscript):
             return self._is_decided(node.value)
@@ -258,6 +287,7 @@ class TakenApart:
         asked = [part for part, _ in carver.asked]
         said = node.msg.value if isinstance(node.msg, ast.Constant) else ""
         is_forgeable = any(map(self._is_decided, asked)) or ast.unparse(node.test) == "None"
+        is_forgeable |= bool(asked) and self._is_bare(judged)
         judged = judged if ast.unparse(node.test) != "None" else ast.Constant(True)
         renamed = _renamed(judged, [*asked, *carver.kept])
         text = ast.unparse(node.test)
@@ -293,8 +323,12 @@ class _Carver:
             return _Slot(node)
         if node not in self.test.larger and (made := self._inside(node)) is not None:
             return made
-        self.asked.append((node, node))
-        return _Slot(node)
+        asked: ast.expr = node
+        if _called_assertion(node) is not None:  # which returns nothing
+            parts = ast.Tuple([node, ast.Constant(True)], ast.Load())
+            asked = ast.Subscript(parts, ast.Constant(1), ast.Load())
+        self.asked.append((asked, node))
+        return _Slot(asked)
 
     def _inside(self, node: ast.expr) -> ast.expr | None:
         """The same of what the trusted side can compute; None for anything else."""
@@ -429,8 +463,47 @@ def _without_unused(module: ast.Module, test: TakenApart) -> ast.Module:
         }
         body = [node for node in module.body if not _is_unused(node, used, test)]
         if len(body) == len(module.body):
+            for node in ast.walk(module):
+                if isinstance(node, ast.For):
+                    _empty_unused(node, used, module)
             return module
         module = ast.Module(body, [])
+
+
+def _empty_unused(loop: ast.For, used: Collection[str], module: ast.Module) -> None:
+    """Empty what a loop goes through where only what is kept makes use of it."""
+    whole = loop.iter
+    for node in module.body if isinstance(whole, ast.Name) else ():
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == whole.id:  # type: ignore[attr-defined]
+            whole = node.value
+    if isinstance(whole, ast.Call) and isinstance(whole.func, ast.Attribute):
+        whole = whole.func.value  # {1: 2}.items()
+    rows = [getattr(row, "elts", []) for row in getattr(whole, "elts", [])]
+    for at, target in enumerate(_parts(loop.target)):
+        if not isinstance(target, ast.Name) or target.id in used:
+            continue
+        for row in rows:
+            row[at : at + 1] = [ast.Constant(None)] * (at < len(row))
+        if isinstance(whole, ast.Dict) and at == 1:
+            whole.values = [ast.Constant(None) for _ in whole.values]
+        zipped = _zipped(whole)[at : at + 1]
+        for part in zipped if isinstance(loop.iter, ast.Call) else ():
+            if isinstance(part, ast.List | ast.Tuple):
+                part.elts = [ast.Constant(None) for _ in part.elts]
+
+
+def _parts(target: ast.AST) -> list[ast.expr]:
+    return list(target.elts) if isinstance(target, ast.Tuple) else []
+
+
+def _zipped(node: ast.AST | None) -> list[ast.expr]:
+    """What is gone through side by side."""
+    is_zip = isinstance(node, ast.Call) and _last_name(node.func) == "zip"
+    if is_zip:
+        return list(node.args)  # type: ignore[union-attr]
+    if isinstance(node, ast.Call) and _last_name(node.func) == "enumerate":
+        return [ast.Constant(0), *node.args[:1]]
+    return []
 
 
 def _is_unused(node: ast.stmt, used: Collection[str], test: TakenApart) -> bool:

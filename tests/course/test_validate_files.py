@@ -113,7 +113,6 @@ def test_a_file_nobody_declares_is_told(example, path: str) -> None:
         (STUB, [f"{STUB}: {TOO_OLD}"]),
         (NOTEBOOK, [f"{NOTEBOOK}: {TOO_OLD}"]),
         (SOLUTION, [f"{SOLUTION}: the solution cannot be read (No such file or directory)"]),
-        (MISTAKES, []),
         (HIDDEN, []),
     ],
 )

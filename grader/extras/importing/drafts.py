@@ -27,7 +27,7 @@ class Draft:
         title: the sentence that students read.
         given: the names in it that students are given.
         is_conduct: whether it asks for kinds and sizes alone.
-        judges: whether it has a condition, or calls what the file defines.
+        judges: whether it has a condition.
     """
 
     text: str
@@ -78,7 +78,7 @@ def draft(
         _title(case, body),
         tuple(sorted(used & {*given})),
         of_kind,
-        is_judging or bool(names_in(case.text) & {*names} - {*given}),
+        is_judging,
     )
 
 
@@ -133,7 +133,8 @@ def statements(case: Case) -> list[ast.stmt] | None:
         return None
     match body:
         case [ast.FunctionDef(name=name, body=inner, decorator_list=[]), *calls]:
-            if all(f"{name}(" in ast.unparse(call) for call in calls):
+            returns = any(isinstance(part, ast.Return) for node in inner for part in ast.walk(node))
+            if not returns and all(f"{name}(" in ast.unparse(call) for call in calls):
                 return inner
     if body:
         body[-1] = _with_output(body[-1], case.output)

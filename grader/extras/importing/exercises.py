@@ -161,7 +161,7 @@ def _add_given(
 def _note_given(made: Outline, tree: ast.Module) -> None:
     """Note what given code defines; what it draws at random is another thing each time."""
     for node in tree.body:
-        is_same = not RANDOM.search(ast.unparse(node))
+        is_same = not isinstance(node, ast.Import) and not RANDOM.search(ast.unparse(node))
         for name, is_set in names_in_order([node]):
             if is_set:
                 made.given[name] = is_same and made.given.get(name, True)
@@ -386,6 +386,12 @@ def _regions(
             marked.update(_lines_of(inner))
     # Empty lines between marked ones do not part them.
     numbers = [n for n in sorted(marked) if lines[n - 1].strip()]
+    below = [n for n in range(numbers[0], last + 1) if n not in marked] if numbers else []
+    if any(lines[n - 1].strip() and not lines[n - 1].lstrip().startswith("#") for n in below):
+        # What stands below a gap would be taken for a student's own code that is never reached.
+        notes.append("the lines below the first that are marked belong to the gap")
+        yield numbers[0], last
+        return
     while numbers:
         start = end = numbers.pop(0)
         while numbers and all(not lines[n - 1].strip() for n in range(end + 1, numbers[0])):

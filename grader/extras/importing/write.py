@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from importlib.metadata import packages_distributions
+from importlib.util import find_spec
 from pathlib import Path
 
 from grader.authoring.new import own_kit
@@ -28,6 +29,7 @@ from grader.core.records import Outcome, Visibility
 from grader.course.course import (
     CHECKS,
     FILES,
+    LARGEST_FILE,
     MANIFEST,
     SOLUTIONS,
     WORK,
@@ -38,7 +40,7 @@ from grader.course.course import (
 )
 from grader.course.settings import ASSIGNMENT_ID
 from grader.course.toml_table import toml_text
-from grader.extras.importing.drafts import Draft, draft, in_order, set_by, statements
+from grader.extras.importing.drafts import Draft, draft, in_order, names_in, set_by, statements
 from grader.extras.importing.exercises import NewExercise, Outline, outline
 from grader.extras.importing.nbgrader import Case, Question, Reading, read_nbgrader
 from grader.extras.importing.otter import read_otter
@@ -55,8 +57,6 @@ from grader.testing.replies import Failure
 
 MOST_WEIGHT = 10
 REQUIREMENTS = "requirements.txt"
-LARGEST = 8 * 2**20
-"""Bytes of a file that is taken along."""
 
 Key = tuple[int, bool]
 """A test: its cell, and whether it is hidden."""
@@ -106,7 +106,7 @@ def _drafts(made: Outline, tried: _Tried) -> dict[Key, Draft]:
         if one is None:
             tried.left_out[key] = "it is no Python"
             continue
-        if not one.judges:
+        if not one.judges and not names_in(case.text) & made.exercises.keys():
             tried.empty.add(key)
         found[key] = one
         body = statements(case) or []
@@ -141,7 +141,11 @@ def _check_files(
             marks = [f'exercise("{name}")']
             if not any(case.is_hidden for case in exercise.cases):
                 marks.append(f'guessable("{NOT_SEEN}")')
-            seen = [_name(case) for case in exercise.cases if not case.is_hidden]
+            seen = [
+                _name(case)
+                for case in exercise.cases
+                if not case.is_hidden and (case.cell, False) not in tried.empty
+            ]
             deepened = seen[0] if seen else _first_sentence(exercise)
             checks = []
             for weight, case in zip(_weights(cases), cases, strict=True):
@@ -379,7 +383,7 @@ def _beside(path: Path, reading: Reading, made: Outline) -> dict[str, Path]:
             re.search(f"""["']{re.escape(p)}["']""", code + tests) for p in parts
         )
         is_named = is_named and file.suffix != ".py"
-        if (is_module or is_named) and file.stat().st_size <= LARGEST:
+        if (is_module or is_named) and file.stat().st_size <= LARGEST_FILE:
             found[name] = file
     return found
 
@@ -423,6 +427,8 @@ def _new_id(given: str, path: Path, course: Course | None) -> str:
     """
     taken = [] if course is None else [*course.by_id]
     words = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_0123456789")
+    if words and find_spec(words):  # a module of that name would hide a library
+        words += "_notebook"
     number = next_number(taken)
     id_ = given or f"{number}_{words or 'notebook'}"
     if not re.fullmatch(ASSIGNMENT_ID, id_):

@@ -25,8 +25,7 @@ LISTED = {
         "cell 1: the setting `name`: the kit has no such setting",
         "cell 1: the setting `init_cell`: the kit has no such setting",
         "cell 1: the setting `export_cell`: students hand in what `grader pack` writes",
-        "cell 1: the setting `files`: copy the files into the course yourself; student code reads "
-        "none unless it is there",
+        "cell 1: the setting `files`: files beside the notebook that its code names are taken along",
         "cell 3: lines that call otter itself are left out",
         "cell 22: the failure_message 'Is there a number for each column?': write it into the "
         "check's title",

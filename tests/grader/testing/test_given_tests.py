@@ -17,6 +17,11 @@ LIMIT = 3
 
 
 class Made:
+    def __eq__(self, other):
+        return True
+
+    last = property()
+
     def __init__(self):
         self.size = 2
 
@@ -109,11 +114,15 @@ def test_what_is_expected_is_not_sent() -> None:
         "answer = [40, 2]\nassert one(1) == answer",
         "assert sum(one(1)) == 42, 'it is 42'",
         "np.testing.assert_allclose(one(1), [40.0, 2.0], atol=42)",
-        "x = 1\nfor want in [42]:\n    pass\nassert abs(one(x) - 42) < 1",
+        "for x, want in [(1, 42), (2, 44)]:\n    assert one(x) == want",
+        "cases = ((1, 42), (2, 44))\nfor x, want in cases:\n    assert one(x) == want",
+        "for x, want in {1: 42, 2: 44}.items():\n    assert one(x) == want",
+        "for x, want in zip([1, 2], [42, 44]):\n    assert one(x) == want",
+        "for found, want in zip(one(1), [42, 44]):\n    assert found == want",
     ):
         _full, asked = TakenApart(test, ["one"]).programs()
         assert "one(" in asked
-        assert ("4" in asked) == ("for want" in test)
+        assert "4" not in asked
 
 
 def test_a_message_says_what_was_expected_and_received(runs: Runs) -> None:
@@ -147,6 +156,22 @@ def test_what_cannot_be_taken_apart_is_to_be_marked(runs: Runs) -> None:
     assert runs(test, forgeable=True).forgeable == ["held"]
     with pytest.raises(Mismatch, match="This does not hold: `held`"):
         runs(test, ("n + 1", "n"), forgeable=True)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "import numpy as np\nis_close = np.allclose(halves([2]), [1])\nassert is_close",
+        "assert str(one(3)).startswith('4')",
+        "def right(value):\n    return value == 4\nassert right(one(3)) == True",
+        "one(3)",
+        "from numpy.testing import assert_equal\nassert_equal(Made(), Made.last)",
+    ],
+)
+def test_that_something_is_true_can_be_forged_where_it_is_decided(runs: Runs, test: str) -> None:
+    """What a student's own function says of itself is a value like any other."""
+    assert runs(test, forgeable=True).forgeable
+    assert not runs("found = one(3)\nassert found\nassert one(3)").forgeable
 
 
 def test_a_test_leaves_the_names_of_the_file_as_they_were(hand_in) -> None:
