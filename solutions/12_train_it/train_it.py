@@ -190,10 +190,11 @@ def accuracy(model: LetterModel, texts: Tensor) -> float:
 # needed once in a step, and their order matters: work it out.
 #
 # Not every letter can be known. Those that cannot have the target −100, which `F.cross_entropy` leaves
-# out of its mean.
+# out of its mean. It takes scores of shape `(n, letters)` and targets of shape `(n,)`: first make one axis
+# of texts and tokens.
 #
-# To try the step, here is the simplest model, which knows nothing but the last letter, and the simplest
-# optimizer.
+# To try the step, here is the simplest model, which knows nothing but the letter it has just read, and
+# the simplest optimizer.
 
 
 # %%
@@ -437,7 +438,7 @@ if __name__ == "__main__":
 # ## Beyond this model
 #
 # In our run everything depends on one head of the first layer: without it, 0.18 of the letters are
-# right. Without any other one, more than 0.98 are. Is it the same head in yours?
+# right. Without any other one, 0.98 or more are. Is it the same head in yours?
 #
 # A large language model is this with more of everything: vectors for tokens and places, dozens of
 # blocks, a score for each token of the vocabulary. Its blocks have a second part, a small network

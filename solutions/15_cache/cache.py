@@ -344,8 +344,8 @@ def generate_cached(model: Model, tokens: Tensor, num_new: int) -> Tensor:
     """The texts, each with the tokens that the model writes after it, greedily; no token is read twice.
 
     What comes back is what `generate` gives. The texts that are given stay as they are. The model never
-    reads a token again whose keys and values are in the caches, and never the last new one: to write one
-    token more costs little more than one step.
+    reads a token again whose keys and values are in the caches. It does not read the last new token either:
+    nobody asks for its scores. One more token costs one more step.
 
     Args:
         model: a `Model`, called as its `forward` says.

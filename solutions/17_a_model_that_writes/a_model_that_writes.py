@@ -6,9 +6,9 @@
 #
 # > alice ubfq ueskelgjbffggvoa(bbbjqq vqzy
 #
-# and after half a minute, without a graphics card, words, most of which exist, in the tone of the book.
+# and after half a minute, without a graphics card, words, many of which exist, in the tone of the book.
 #
-# Five pieces are missing. How large are its numbers at first? How wrong is it? Which token comes next,
+# Five pieces are missing. How large are the parameters at first? How wrong is it? Which token comes next,
 # when the largest score is not always taken? Then the loop that writes, with a cache, until it is told to
 # stop; and grouped heads that read with a cache.
 #
@@ -18,7 +18,7 @@
 # Check your work with `grader check 17`, or in the notebook with the cell below each exercise;
 # `python a_model_that_writes.py` trains and writes.
 #
-# **About 75 minutes, difficulty 2 of 3.** You need assignments 13 to 16.
+# **About 75 minutes, difficulty 3 of 3.** You need assignments 13 to 16.
 
 # %% [markdown]
 # ![The probabilities of four tokens side by side on a line from 0 to 1. A low temperature gives the
@@ -124,7 +124,7 @@ def loss_of(model: Callable[[Tensor], tuple[Tensor, Any]], batch: Tensor) -> Ten
 #   together likely enough to spoil a text.
 #
 # To draw, lay the probabilities side by side on a line from 0 to 1, in the order of the tokens. The token
-# on whose piece the number lies is drawn: the first with a cumulative sum that is larger.
+# on whose piece the number lies is drawn: the first with a cumulative sum above the number.
 
 
 # %% exercise="next_token"
@@ -466,7 +466,7 @@ def train(model: WritingModel, num_steps: int, seed: int) -> Iterator[float]:
         model.zero_grad()
         loss = loss_of(model, batch)
         torch.autograd.backward(loss)
-        return float(loss)
+        return loss.item()
 
     for _ in range(num_steps):
         batch = pieces[torch.randint(len(pieces), (32,), generator=generator)]
@@ -477,9 +477,9 @@ def train(model: WritingModel, num_steps: int, seed: int) -> Iterator[float]:
 # %% [markdown]
 # ## Train, and let it write
 #
-# What it writes at steps 0, 100 and 500, each time with the same numbers. When do words appear, and when
-# quotation marks that are closed again? The text has 6,944 characters: which of its sentences does the
-# model know by heart in the end?
+# What it writes at steps 0, 100 and 500, each time with the same numbers. When do words appear that
+# exist, and which of them come from the text? It has 6,944 characters, and the model has read each of
+# them many times.
 
 # %%
 if __name__ == "__main__":
