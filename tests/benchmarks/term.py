@@ -44,7 +44,7 @@ GROUPS = 5
 SHOWN_FIRST, SHOWN_LAST = 16, 7
 """How many lines of what a command says the transcript has."""
 AMONG = 40
-MENDED = f"tests/checks/{THIRD}/test_visible.py"
+MENDED = f"tests/checks/{SECOND}/test_visible.py"
 WRONG_CHECK = (
     '''
     @pytest.mark.conduct

@@ -307,7 +307,10 @@ def test_the_page_shows_values_and_code_of_both(made):
         return Work(name, traces=(values, code, step), packed=compress(pickle.dumps(own)))
 
     rest = [
-        Work(f"s{n}", traces=tuple(Trace(kind, "01_a", f"{n}") for kind in (Kind.CODE, Kind.STEP)))
+        Work(
+            f"s{n}",
+            traces=tuple(Trace(kind, "01_a", f"own {n}") for kind in (Kind.CODE, Kind.STEP)),
+        )
         for n in range(40)
     ]
     works = [of("ada"), of("bo"), *rest]
