@@ -239,13 +239,13 @@ class Attempt:
         reference: the handle on the solution.
         judge: what judges.
         name: what is called.
-        history: the calls of methods, and what was asked of what came back: an instance remembers them.
     """
 
     student: StudentHandle
     reference: ReferenceHandle
     judge: Judge
     name: str
+    # The calls of methods, and what was asked of what came back: an instance remembers them.
     history: list[Called] = field(default_factory=list, init=False)
 
     def catch_up(self, called: Called) -> None:
