@@ -459,7 +459,7 @@ def train(model: WritingModel, num_steps: int, seed: int) -> Iterator[float]:
         model.zero_grad()
         loss = loss_of(model, batch)
         torch.autograd.backward(loss)
-        return loss.item()
+        return float(loss.detach())
 
     for _ in range(num_steps):
         batch = pieces[torch.randint(len(pieces), (32,), generator=generator)]

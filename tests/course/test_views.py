@@ -77,9 +77,9 @@ def numbers(one: HeatMap) -> torch.Tensor:
 
 
 def test_every_assignment_has_a_view(course: Course, views: Views) -> None:
-    """There is something to see in each."""
+    """There is something to see in each; the mask of 15 is that of 13, and shown there."""
     found = {one.exercise.assignment for one in views.views}
-    assert found == set(course.by_id)
+    assert found == set(course.by_id) - {"15_cache"}
 
 
 def test_every_view_asks_a_question(views: Views) -> None:

@@ -10,7 +10,11 @@ OF_THE_COURSE = re.compile(r"attention|journey|\btokens?\b|\bdocuments?\b", re.I
 FORMS = {".py", ".md", ".j2", ".js", ".css", ".json", ".sh", ".yml"}
 FOREIGN = {
     "cli/check.py": {"token"},  # GitHub's word for what ends a stopped command
+    "extras/desk/edits.py": {"document"},  # tomlkit's
+    "extras/desk/server.py": {"token", "tokens"},  # what lets a browser in
+    "extras/desk/templates/desk.js": {"document"},  # the browser's
     "extras/learning/proposal.py": {"token"},  # the tokenizer's
+    "extras/similarity/traces.py": {"token", "tokens"},
     "release/prose.py": {"token"},
     "sandbox/meter.py": {"attention"},  # torch's, in the names of its operations
     "reports/html/templates/class.js": {"document"},  # the browser's

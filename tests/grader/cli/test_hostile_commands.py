@@ -96,7 +96,7 @@ def test_who_cannot_be_read_is_left_out_with_the_reason(grader, work, unreadable
     ran = grader("similar", out, "--submissions", students)
     said = (f"eve: {INNER}\n", f"fay: {WHOLE}\n")
     assert (ran.code, ran.err) == (0, "".join(f"Not compared: {line}" for line in said))
-    assert "2 students; 0 pairs share rare things." in ran.out
+    assert "2 students; 1 pair shares rare things." in ran.out
     for student, line in zip(("eve", "fay"), said, strict=True):
         asked = (student, "scores", "--submissions", students)
         ran = grader("learn", *asked, *WORDS)
