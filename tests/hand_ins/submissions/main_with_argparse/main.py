@@ -16,7 +16,7 @@ def stack_batch(inputs, copies):
     return inputs.unsqueeze(0).repeat(copies, 1, 1)
 
 
-def attend(q, k, v, mask, drop):
+def attend_to(q, k, v, mask, drop):
     att = q @ k.transpose(-2, -1) / math.sqrt(k.size(-1))
     n = q.size(-2)
     att = att.masked_fill(mask[:n, :n], float("-inf"))
@@ -38,7 +38,7 @@ class CausalAttention(nn.Module):
         log.debug("made %s", self)
 
     def forward(self, x):
-        return attend(self.W_query(x), self.W_key(x), self.W_value(x), self.mask, self.dropout)
+        return attend_to(self.W_query(x), self.W_key(x), self.W_value(x), self.mask, self.dropout)
 
 
 class MultiHeadAttentionWrapper(nn.Module):
@@ -72,7 +72,7 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x):
         q, k, v = self.cut(self.W_query(x)), self.cut(self.W_key(x)), self.cut(self.W_value(x))
-        ctx = attend(q, k, v, self.mask, self.dropout)
+        ctx = attend_to(q, k, v, self.mask, self.dropout)
         return self.out_proj(ctx.transpose(1, 2).flatten(2))
 
 
