@@ -25,11 +25,12 @@ SMALLEST = {
     ),
     "watch": ("watch.py", "--rounds", "1"),
     "scale": ("scale.py", "--sizes", "8", "--first", "1"),
-    "similar": ("similar.py", "--honest", "4", "--copies", "2", "--size", "4"),
+    "similar": ("similar.py", "--size", "12"),
+    "copies": ("similar.py", "--seed", "1"),
     "term": ("term.py", "--honest", "8", "--copies", "2"),
 }
 IN_EACH_RUN = ("isolation",)
-LONG = ("pairs", "term", "workers")
+LONG = ("copies", "pairs", "term", "workers")
 
 
 def case(name: str) -> object:
