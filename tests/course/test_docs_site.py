@@ -19,7 +19,10 @@ from grader.testing.judge import Judge
 from grader.testing.student import StudentHandle
 
 UNDOCUMENTED = {
-    *(f"StudentHandle.{verb}" for verb in ("again", "calls_to", "constants", "names", "observed", "printed")),
+    *(
+        f"StudentHandle.{verb}"
+        for verb in ("again", "calls_to", "constants", "names", "observed", "printed")
+    ),
     *(f"StudentHandle.{verb}_request" for verb in ("call", "load", "state")),
 }
 """What only messages and `attempt` ask for."""
