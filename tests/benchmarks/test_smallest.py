@@ -30,7 +30,7 @@ SMALLEST = {
     "term": ("term.py", "--honest", "8", "--copies", "2"),
 }
 IN_EACH_RUN = ("isolation",)
-LONG = ("copies", "pairs", "term", "workers")
+LONG = ("busy", "copies", "pairs", "student", "term", "watch", "workers")
 
 
 def case(name: str) -> object:

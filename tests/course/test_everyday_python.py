@@ -48,6 +48,7 @@ def test_no_exercise_has_to_be_guessable(everyday_course: Path) -> None:
 
 
 @pytest.mark.proof
+@pytest.mark.long
 def test_its_copy_for_students_asks_for_pandas_and_checks_its_solutions(
     everyday_course: Path, tmp_path: Path
 ) -> None:

@@ -116,6 +116,7 @@ def test_work_with_dropout_gets_the_same_on_both_kinds_of_processor(
 
 
 @pytest.mark.proof
+@pytest.mark.long
 def test_grading_on_the_other_kind_of_processor_gives_the_same(
     course: Course, bench: SubmissionGrader, drawn_here: dict[str, dict[str, Any]]
 ) -> None:

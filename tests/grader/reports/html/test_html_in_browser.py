@@ -254,6 +254,7 @@ def test_pages_can_be_printed(visit: Open, page: Path) -> None:
 
 
 @pytest.mark.proof
+@pytest.mark.long
 def test_a_class_of_600_opens_in_under_three_times_the_time_of_6(
     visit: Open,
     classes: dict[int, Path],
