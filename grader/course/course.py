@@ -51,11 +51,11 @@ MANIFEST = "course.toml"
 COURSE_VARIABLE = "GRADER_COURSE"
 TRANSLATIONS = "translations"
 WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
-LARGEST_FILE = 8 * 2**20
-"""Bytes of a file that student code finds where it runs."""
+"""A course's folders: its translations; what students fill in, its answers, and what grades them."""
 FILES = "files"
 """The folder beside a solution whose files student code finds where it runs."""
-"""A course's folders: its translations; what students fill in, its answers, and what grades them."""
+LARGEST_FILE = 8 * 2**20
+"""Bytes of one of these files."""
 TENSOR_FIXTURES = re.compile(
     r"[(,]\s*printed\b|\bdraw\.(?:normal|uniform|permutation)\(|\bshapes\b"
 )

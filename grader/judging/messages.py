@@ -39,9 +39,10 @@ MAX_LINE = 200
 
 MOST_EARLIER = 2
 """The earlier calls of an instance that are shown."""
-MOST_CELLS = 12
 MOST_METHODS = 8
 """The same where methods are called, each of which may do something else."""
+MOST_CELLS = 12
+"""The cells of a table that is shown as code."""
 
 NO_INPUTS = Inputs()
 

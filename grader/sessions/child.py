@@ -10,7 +10,7 @@ from typing import Any
 from grader.core.errors import GraderFault, NoProcessFault
 from grader.core.language import _
 from grader.course.course import Limits
-from grader.sandbox.limits import LIMITS_MEMORY, SLOW_PART, libraries_in, slow_parts_in
+from grader.sandbox.limits import LIMITS_MEMORY, SLOW_PART
 from grader.sandbox.stream import Raw, Reader
 from grader.sandbox.wire import (
     FAILED,
@@ -292,7 +292,7 @@ class ChildSession(Session):
 
     def _start(self) -> None:
         try:
-            needed = (*_libraries(self.submission), *self.launcher.packages)
+            needed = (*self.submission.libraries, *self.launcher.packages)
             limits = importing(self.limits, needed)
             self.child = self.launcher.launch(limits, self.numbering)
             self.clock = ProcessClock(self.child.pid)
@@ -328,7 +328,7 @@ class ChildSession(Session):
         For code of the course alone, such as its known mistakes: a student's might prepare something
         for the next.
         """
-        is_prepared = set(_libraries(submission)) <= set(_libraries(self.submission))
+        is_prepared = {*submission.libraries} <= {*self.submission.libraries}
         self.submission, self.stops, self.is_fresh = submission, [], False
         self.time_left = _time_of(self.limits)
         if self.child is not None and self.numbering == 1 and is_prepared:
@@ -382,12 +382,6 @@ class ChildSession(Session):
 def _time_of(limits: Limits) -> TimeLeft:
     """What a submission may take in all."""
     return TimeLeft(limits.submission_seconds, BUSY * limits.submission_seconds)
-
-
-def _libraries(submission: Submission) -> tuple[str, ...]:
-    """What a process imports before it serves a submission."""
-    texts = [source.text for source in submission.sources.values()]
-    return (*libraries_in(texts), *slow_parts_in(texts))
 
 
 def _header(request: bytes) -> bytes:

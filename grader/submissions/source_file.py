@@ -13,6 +13,7 @@ from grader.core.language import _
 from grader.core.text import clean
 from grader.course.course import Assignment, Course, Exercise
 from grader.sandbox.failures import stub_message
+from grader.sandbox.limits import libraries_in, slow_parts_in
 from grader.submissions.file_names import plain_name
 from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
 from grader.submissions.notebooks import (
@@ -72,6 +73,11 @@ class SourceFile:
     def text(self) -> str:
         """All its code."""
         return "\n".join(cell.text for cell in self.cells)
+
+    @cached_property
+    def libraries(self) -> tuple[str, ...]:
+        """What it mentions of what takes long to import."""
+        return (*libraries_in([self.text]), *slow_parts_in([self.text]))
 
     @cached_property
     def defined(self) -> frozenset[str]:

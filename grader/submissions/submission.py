@@ -206,6 +206,12 @@ class Submission:
         """Whether nothing at all was handed in."""
         return not any(reading.sources or reading.undecided for reading in self.readings.values())
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """What its files mention of what takes long to import."""
+        names = (name for source in self.sources.values() for name in source.libraries)
+        return tuple(dict.fromkeys(names))
+
     @cached_property
     def hash(self) -> str:
         """A hash of all the code that was read."""

@@ -1,39 +1,18 @@
 """The course of values that are no tensors, examples/everyday_python, stays whole: run as its authors run it."""
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from example_courses import copy_of, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("everyday course")]
 
-MADE = shutil.ignore_patterns("build", "__pycache__", ".ipynb_checkpoints")
-
 
 @pytest.fixture(scope="module")
-def everyday_course(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def everyday_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of it, apart from the kit's own course."""
-    folder = tmp_path_factory.mktemp("everyday") / "everyday_python"
-    shutil.copytree(root / "examples" / "everyday_python", folder, ignore=MADE)
-    return folder
-
-
-def run(course: Path, *arguments: str, code: int = 0) -> str:
-    """What a command prints in the course's folder."""
-    done = subprocess.run(
-        [sys.executable, "-m", "grader.cli", *arguments],
-        cwd=course,
-        env={name: value for name, value in os.environ.items() if name != "GRADER_COURSE"},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=600,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    return copy_of("everyday_python", tmp_path_factory.mktemp("everyday") / "everyday_python")
 
 
 def test_its_stubs_are_current(everyday_course: Path) -> None:

@@ -1,17 +1,12 @@
 """The second course, examples/linear_regression, stays whole: run as its authors run it."""
 
 import csv
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from example_courses import copy_of, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("second course")]
-
-MADE = shutil.ignore_patterns("build", "__pycache__", ".ipynb_checkpoints")
 
 # What the four students of its class earn, of 25 points: all; known mistakes; half of the first
 # assignment; exceptions and mistakes without a name.
@@ -19,26 +14,9 @@ SCORES = {"s1": 25.0, "s2": 15.05, "s3": 5.0, "s4": 7.7}
 
 
 @pytest.fixture(scope="module")
-def second_course(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def second_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of it, apart from the kit's own course."""
-    folder = tmp_path_factory.mktemp("second") / "linear_regression"
-    shutil.copytree(root / "examples" / "linear_regression", folder, ignore=MADE)
-    return folder
-
-
-def run(course: Path, *arguments: str, code: int = 0) -> str:
-    """What a command prints in the course's folder."""
-    done = subprocess.run(
-        [sys.executable, "-m", "grader.cli", *arguments],
-        cwd=course,
-        env={name: value for name, value in os.environ.items() if name != "GRADER_COURSE"},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=600,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    return copy_of("linear_regression", tmp_path_factory.mktemp("second") / "linear_regression")
 
 
 @pytest.mark.proof

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from travel import travelled
 
 from grader.course.course import Course, Exercise, Limits, load_course
 from grader.judging.seal_probe import sealed_launcher
 from grader.release.stubs import generate
 from grader.sandbox.loader import Loader, Opened
 from grader.sandbox.servant import Servant
-from grader.sandbox.wire import PREFIX, Frame, Packer, Unpacker, decode_header, encode
+from grader.sandbox.wire import Frame, Packer, Unpacker
 from grader.sessions.child import SLACK, ChildSession
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import Launcher, SpawnLauncher, WarmParent
@@ -94,17 +95,7 @@ def small_course(tmp_path: Path) -> Course:
 @pytest.fixture
 def travel() -> Callable[[object], Any]:
     """Sends a value through a frame's bytes, and answers what arrives."""
-
-    def send(value: object) -> Any:
-        packer = Packer()
-        data = encode(Frame({"value": packer.pack(value)}, packer.payload()))
-        length = len(data) - packer.size
-        unpacker = Unpacker(data[length:])
-        arrived = unpacker.unpack(decode_header(data[PREFIX.size : length])["value"])
-        unpacker.finish()
-        return arrived
-
-    return send
+    return travelled
 
 
 # Submissions.

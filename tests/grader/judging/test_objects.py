@@ -1,6 +1,5 @@
 """The course of everyday Python: methods, sets, bytes, frames, generators, files, and functions are judged."""
 
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from example_courses import copy_of
 
 from grader.authoring.validate import validate
 from grader.core.records import Outcome, Result
@@ -40,14 +40,13 @@ MEAN_BY, REPORT, SAVE = (
     f"02_tables_and_files/{name}" for name in ("mean_by", "report", "save_scores")
 )
 PRIMES, MEAN, AMOUNT = (f"01_values/{name}" for name in ("primes", "RunningMean", "amount"))
-MADE = shutil.ignore_patterns("build", "__pycache__", "assignments")
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Course:
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """The course, complete."""
-    folder = tmp_path_factory.mktemp("objects") / "course"
-    shutil.copytree(root / "examples" / "everyday_python", folder, ignore=MADE)
+    parent = tmp_path_factory.mktemp("objects")
+    folder = copy_of("everyday_python", parent / "course", "assignments")
     for file in generate(load_course(folder)):
         file.write(folder)
     return load_course(folder)

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from travel import travelled
 
 from grader.sandbox.kinds import EnumMember, Record
-from grader.sandbox.wire import MAX_DEPTH, Packer, Unpacker, Unsupported, WireFault
+from grader.sandbox.wire import MAX_DEPTH, Unpacker, Unsupported, WireFault
 
 
 class Light(Enum):
@@ -28,16 +29,6 @@ class Right(Flag):
 class Point:
     x: float
     y: Any = field(default_factory=list)
-
-
-def travelled(value: object) -> Any:
-    """What arrives of a value."""
-    packer = Packer()
-    node = packer.pack(value)
-    unpacker = Unpacker(packer.payload())
-    found = unpacker.unpack(node)
-    unpacker.finish()
-    return found
 
 
 KINDS = [

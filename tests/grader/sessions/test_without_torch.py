@@ -1,6 +1,5 @@
 """Tests of code that does not mention torch: nobody imports it where that code runs."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import numpy
 import pytest
 import torch
+from example_courses import copy_of
 
 from grader.classes.worker import grade_student
 from grader.core.records import Outcome
@@ -115,11 +115,9 @@ def test_a_tensor_that_nobody_foresaw_is_unpacked_nevertheless(
 
 
 @pytest.fixture
-def course(root: Path, tmp_path: Path) -> Course:
+def course(tmp_path: Path) -> Course:
     """A course that needs no torch."""
-    folder = tmp_path / "course"
-    shutil.copytree(root / "examples" / "everyday_python", folder)
-    return load_course(folder)
+    return load_course(copy_of("everyday_python", tmp_path / "course"))
 
 
 def test_a_course_without_torch_is_graded_sealed_without_torch(
