@@ -106,6 +106,7 @@ def test_save_verdict_hint_next_quit(terminal):
 
 
 @in_a_terminal
+@pytest.mark.proof
 def test_an_endless_loop_blocks_neither_keys_nor_saves(terminal, edit):
     """It is left at once, and nothing of it goes on running."""
     first = '[[assignments]]\nid = "01_scores"'
