@@ -175,6 +175,7 @@ def test_a_plain_terminal_is_sent_no_escapes(terminal):
 
 
 @in_a_terminal
+@pytest.mark.proof
 def test_without_a_terminal_it_prints_verdicts_until_it_is_interrupted(folder):
     """Keys are off."""
     environment = {**os.environ, "PYTHONIOENCODING": "cp437", "COLUMNS": "80"}

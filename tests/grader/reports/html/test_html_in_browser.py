@@ -115,9 +115,9 @@ def test_chinese_and_japanese_labels_have_room(
         assert end < start or start == 0
 
 
-def test_a_dark_page_is_printed_in_light_colours(visit: Open, page: Path) -> None:
+def test_a_dark_page_is_printed_in_light_colours(visit: Open, classes: dict[int, Path]) -> None:
     """Paper is white."""
-    seen = visit(page, dark=True)
+    seen = visit(classes[6] / "index.html", dark=True)
     seen.page.emulate_media(media="print", color_scheme="dark")
     assert seen.page.evaluate("getComputedStyle(document.body).color") == "rgb(31, 35, 40)"
 
@@ -257,9 +257,9 @@ def test_a_link_leads_to_the_students_page(visit: Open, classes: dict[int, Path]
     assert seen.page.locator("h1").text_content() == "Feedback for student003"
 
 
-def test_pages_can_be_printed(visit: Open, page: Path) -> None:
+def test_pages_can_be_printed(visit: Open, classes: dict[int, Path]) -> None:
     """As a PDF of some pages."""
-    assert visit(page).page.pdf().startswith(b"%PDF")
+    assert visit(classes[6] / "index.html").page.pdf().startswith(b"%PDF")
 
 
 @pytest.mark.proof
