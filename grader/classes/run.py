@@ -58,6 +58,9 @@ class Watcher(Protocol):
     def begin(self, what: str, total: int, done: int) -> None:
         """So many are in the class, and so many of them need no grading."""
 
+    def prepares(self, exercise: str, number: int) -> None:
+        """So many known mistakes of an exercise are run, once for all who get it wrong."""
+
     def done(self, *, is_undecided: bool) -> None:
         """One more is graded."""
 
@@ -496,9 +499,13 @@ def _reason(
     return "other options" if has_other_options else "points or dates"
 
 
-def grade_here(settings: RunSettings, students: Iterable[Student]) -> Done:
+def grade_here(
+    settings: RunSettings,
+    students: Iterable[Student],
+    says: Callable[[str, int], None] | None = None,
+) -> Done:
     """Grade in this process, one student after the other."""
-    with closing(new_worker(settings)) as worker:
+    with closing(new_worker(settings, says=says)) as worker:
         for student in students:
             yield student, worker.outcomes(student)
 

@@ -23,7 +23,7 @@ from grader.classes.records import (
     require_numbers,
 )
 from grader.classes.rows import Row
-from grader.classes.run import ClassRun, Grade, grade_here, handed_in_as_data
+from grader.classes.run import ClassRun, Grade, Watcher, grade_here, handed_in_as_data
 from grader.classes.store import ANONYMOUS
 from grader.cli.class_output import (
     MOST_LINES,
@@ -291,7 +291,8 @@ def grade(
                 print_line(screen, line, "yellow")
             problems = *_course_problems(course), *_without_effect(intake, run.policy, gradebook)
             with progress(screen) as watcher:
-                result = run.carry_out(_scheduler(scheduler, jobs or cores()), watcher)
+                where = _scheduler(scheduler, jobs or cores(), watcher)
+                result = run.carry_out(where, watcher)
             rows = result.rows
             if reports:
                 results, now = row_results(out, rows), datetime.now(UTC)
@@ -367,12 +368,14 @@ def _counting_options(
     return (*counting, *["--history"] * history, *[ANONYMOUS] * anonymous)
 
 
-def _scheduler(address: str | None, jobs: int) -> Grade:
+def _scheduler(address: str | None, jobs: int, watcher: Watcher) -> Grade:
     """Where students are graded: on a cluster, in worker processes, or in this process."""
     if address is not None:
         cluster = load(of_address("grader.schedulers", address, "dask"))
         return partial(cluster, address=address, jobs=jobs, pack=handed_in_as_data)
-    return grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
+    if jobs == 1:
+        return partial(grade_here, says=watcher.prepares)
+    return partial(grade_locally, jobs=jobs, says=watcher.prepares)
 
 
 def _fill_gradebook(run: ClassRun, rows: Sequence[Row], address: str) -> Said:
