@@ -21,7 +21,7 @@ from grader.cli.hint import hint_name, print_hint
 from grader.cli.render import print_assignment
 from grader.cli.view import View, plain_console
 from grader.core import language
-from grader.core.doors import entries, load
+from grader.core.entry_points import entries, load
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _
 from grader.core.records import Result
@@ -122,7 +122,7 @@ def hint(name: str, *, restart: bool = False) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """What else cells call: what stands at the door of notebooks."""
+    """What else cells call: the entry points of notebooks."""
     found = entries("grader.notebook")
     if name not in found:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -143,7 +143,7 @@ def conditions_of(
 
 
 class _Run:
-    """A class run with its store open, which remembers it: a killed one draws the same inputs again.
+    """A class run with its store open. The store keeps the seed, so a run that was killed goes on with the same inputs.
 
     Args:
         wanted: what was asked for.

@@ -12,7 +12,7 @@ import click
 from grader.cli.help import SpokenCommand
 from grader.cli.settings import KEYS, settings
 from grader.cli.shared import Done, ExitCode, echo, fit_streams, is_students_copy
-from grader.core.doors import entries, lacking, load
+from grader.core.entry_points import entries, lacking, load
 from grader.core.errors import CourseError, GraderError, UsageError
 from grader.core.kit import KIT_NAME
 from grader.core.language import N_, _, ngettext
@@ -20,7 +20,7 @@ from grader.core.language import N_, _, ngettext
 COMMANDS = "grader.commands"
 STUDENTS = f"{COMMANDS}.students"
 LISTED = (STUDENTS, f"{COMMANDS}.instructors", f"{COMMANDS}.authors", COMMANDS)
-"""The doors whose commands are listed; in a student's copy those for students and of other packages."""
+"""The groups of entry points whose commands are listed; in a student's copy those for students and of other packages."""
 WISHES = {
     N_("Work on the exercises"): "check watch status hint show predict styles pack",
     N_("Give a course to a class, and grade it"): "release grade desk publish send doctor docs",

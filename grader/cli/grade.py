@@ -51,7 +51,7 @@ from grader.cli.shared import (
     ended_like_ctrl_c,
 )
 from grader.cli.view import console
-from grader.core.doors import entries, load, of_address
+from grader.core.entry_points import entries, load, of_address
 from grader.core.errors import UsageError
 from grader.core.text import escaped
 from grader.course.course import Course
@@ -64,9 +64,9 @@ from grader.reports.base import OF_GRADE, GradedClass, graded
 
 GRADEBOOKS = "grader.gradebooks"
 FAILED = "bold magenta"
-"""The colour of what is not done, which a run ends with 3 for."""
+"""The style of lines about what could not be decided or written; a run with such lines exits with 3."""
 OTHER_LINES = 7
-"""Of `MOST_LINES`: what differs, what is graded again, how far it is, at two times; and the class in three."""
+"""Lines of `MOST_LINES` for the rest: changed options 1, what is graded again 1, progress 2, the class 3."""
 
 
 @click.command()

@@ -239,7 +239,7 @@ def project_files(course: Course, hidden: bool = False) -> Iterator[OutputFile]:
         kit=KIT_NAME,
         about=kit.metadata,
         dependencies=[*needs, *requirements_of(course, needs, hidden)],
-        doors=kit.entry_points,
+        entries=kit.entry_points,
         license=KITS_LICENSE,
         has_license=bool(license_),
     )

@@ -304,7 +304,7 @@ def _not_asked_for(key: str, names: Sequence[str]) -> tuple[str, ...]:
     more = [_("others")] if len(near) > MOST_NAMED else []
     if not near:
         return ()
-    template = _("There is in its place, and not expected: {names}")
+    template = _("Found instead, and not expected: {names}")
     return (template.format(names=listed([*near[:MOST_NAMED], *more])),)
 
 
@@ -470,9 +470,7 @@ def _shape_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> t
         )
         return (words.format(count=expected.shape[0]),)
     if actual.dim() == 1 < expected.dim() and 1 < actual.numel() < expected.numel():
-        picked = _(
-            "It has one axis, as where single values are picked with a mask of truth values."
-        )
+        picked = _("It has one axis, as if a boolean mask had picked single values.")
         return (picked,)
     return tuple(shape_relation(actual.shape, expected.shape))
 

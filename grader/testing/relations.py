@@ -1,4 +1,4 @@
-"""Says how values, or shapes, lie to the expected ones: exchanged, rounded, too large. Pure.
+"""Says how values, or shapes, relate to the expected ones: exchanged, rounded, too large. Pure.
 
 Every sentence is true of the values that are compared; none is a guess about code.
 """
@@ -67,7 +67,7 @@ def _joined(actual: Shape, expected: Shape) -> Iterator[str]:
 def value_relation(
     actual: torch.Tensor, expected: torch.Tensor, atol: float, axes: Sequence[str]
 ) -> Iterator[str]:
-    """How values lie to the expected ones, in the first sentence that is true of them.
+    """How values relate to the expected ones, in the first sentence that is true of them.
 
     Args:
         actual: the student's, finite.
@@ -132,7 +132,7 @@ def _exchanged(actual: torch.Tensor, expected: torch.Tensor, atol: float, name: 
     moved = [place for place in range(size) if order[place] != place]
     first, holds = moved[0], order[moved[0]]
     template = _(
-        "The expected values are there, in another order by {name}: at {name} {first} stand those "
+        "The expected values are there, in another order by {name}: {name} {first} has those "
         "of {name} {holds}."
     )
     return template.format(name=name, first=first, holds=holds)

@@ -31,9 +31,9 @@ OUTCOMES = {
 """The kinds of failure, and the outcome of a check that ends in one."""
 
 REPORTED_BY_SERVANTS = ("missing", "not_attempted", "exception", "timeout", "out_of_memory")
-"""The kinds that the student's own process can report; the others only the trusted side knows.
+"""The kinds of failure that the student's own process can report; the others only the trusted side knows.
 
-It repeats which statement ended an earlier process while a file was loaded, and how, as it was told.
+A process also reports how an earlier one died while it loaded a file: the trusted side told it so.
 """
 
 EXIT_STATUS = re.compile(r"-?[0-9]{1,3}|None")
