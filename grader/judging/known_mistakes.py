@@ -4,6 +4,8 @@ Many were learned from students, so that they run as a student's code does: in a
 sealed where this machine can seal. Those of an exercise run in one, in turn.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,8 +14,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Protocol
-
-import torch
 
 from grader.core.errors import NoProcessFault
 from grader.core.kept import found, keep, one_at_a_time
@@ -28,6 +28,7 @@ from grader.judging.fixtures import CheckEnvironment, Fixtures, read_solutions
 from grader.judging.outcomes import UNJUDGED
 from grader.judging.recordings import read_known, write_known
 from grader.judging.run import Check, CheckRecord, outcome_of
+from grader.sandbox.torch_later import is_tensor
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
@@ -117,10 +118,10 @@ def _is_finite(difference: Difference) -> bool:
     actual, expected = difference.actual, difference.expected
     if isinstance(actual, float):
         return math.isfinite(actual)
-    if not isinstance(actual, torch.Tensor) or not actual.numel():
+    if not is_tensor(actual) or not actual.numel():
         return True
     finite = actual.isfinite()
-    is_like = isinstance(expected, torch.Tensor) and expected.dtype == actual.dtype
+    is_like = is_tensor(expected) and expected.dtype == actual.dtype
     if is_like and expected.shape == actual.shape:
         finite &= wrong_values(actual, expected, difference.atol, difference.rtol)
     return bool(finite.any())
