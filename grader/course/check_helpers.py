@@ -7,6 +7,7 @@ checks import is released with them. Views stand in `views.py` beside either, pr
 
 import ast
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 from grader.course.course import CHECKS, PREDICTIONS, VIEWS, Assignment, Course
@@ -57,15 +58,23 @@ def hidden_data(course: Course) -> tuple[Path, ...]:
 
 
 def _imported(file: Path) -> list[Path]:
+    found = _imports(file.read_bytes()) if file.is_file() else ()
+    paths = (file.parents[-level - 1] / f"{name}.py" for level, name in found)
+    return [path for path in paths if path.is_file() and path != file]
+
+
+@lru_cache  # each file is asked for again and again
+def _imports(code: bytes) -> tuple[tuple[int, str], ...]:
+    """What code imports of helpers and views: the folders up, negative, and the name."""
     try:
-        tree = ast.parse(file.read_bytes() if file.is_file() else b"")
+        tree = ast.parse(code)
     except (SyntaxError, ValueError):  # told where the file is collected
-        return []
+        return ()
     imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
     names = (HELPERS, Path(VIEWS).stem)
-    found = {(-n.level, str(n.module)) for n in imports if n.level and n.module in names}
-    paths = (file.parents[-level - 1] / f"{name}.py" for level, name in sorted(found))
-    return [path for path in paths if path.is_file() and path != file]
+    return tuple(
+        sorted({(-n.level, str(n.module)) for n in imports if n.level and n.module in names})
+    )
 
 
 def predicted(course: Course, assignment: Assignment) -> tuple[str, ...]:

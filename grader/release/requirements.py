@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from grader.course.check_helpers import imported_helpers, views_of
 from grader.course.course import Course
 
 OWN = ("grader", *sys.stdlib_module_names)
+INSTALLED = cache(packages_distributions)
+"""Which distributions have a module, by its name: reading their lists takes half a second."""
 NAME = re.compile(r"[\w.-]+")
 
 
@@ -29,7 +32,7 @@ def requirements_of(course: Course, known: Iterable[str], hidden: bool = False) 
     names = {name.partition(".")[0] for name in course.limits.packages}
     names |= {name for file in _files(course, hidden) for name in _imported(file)}
     there = {_plain(line) for line in known}
-    installed = packages_distributions()
+    installed = INSTALLED()
     # By the module's name where it is not installed.
     found = {min(installed.get(name, [name])) for name in names - own}
     versioned = {name for names in installed.values() for name in names}
