@@ -43,6 +43,9 @@ FEW = ("01_simple_attention", "04_self_attention")
 WHOLE = ()
 
 LARGE = (
+    "SelfAttention_v1",
+    "SelfAttention_v2",
+    "SelfAttentionNormal",
     "CausalAttention",
     "MultiHeadAttentionWrapper",
     "MultiHeadAttention",
