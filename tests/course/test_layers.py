@@ -99,7 +99,7 @@ def test_a_students_command_never_imports_nbgrader(root: Path) -> None:
 @pytest.mark.proof
 def test_grade_imports_nbgrader_only_for_a_gradebook(root: Path, tmp_path: Path) -> None:
     """A class can be graded where nbgrader is not installed."""
-    work = root / "tests" / "example_class" / "submissions" / "scale_forgotten"
+    work = root / "tests" / "example_class" / "submissions" / "renamed_file"
     arguments = ["grade", str(work), "--out", str(tmp_path), "--isolation", "process"]
     assert imported_by(arguments, {"nbgrader", "sqlalchemy", "alembic", "jupytext"}, root) == "[]"
     assert (tmp_path / "scores.csv").is_file()
