@@ -1,10 +1,10 @@
 """What a course's own code imports, as requirements: a copy is installed with it."""
 
 import ast
+import functools
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def requirements_of(course: Course, known: Iterable[str], hidden: bool = False) 
     names = {name.partition(".")[0] for name in course.limits.packages}
     names |= {name for file in _files(course, hidden) for name in _imported(file)}
     there = {_plain(line) for line in known}
-    installed = installed_packages()
+    installed = installed_distributions()
     # By the module's name where it is not installed.
     found = {min(installed.get(name, [name])) for name in names - own}
     versioned = {name for names in installed.values() for name in names}
@@ -41,9 +41,9 @@ def requirements_of(course: Course, known: Iterable[str], hidden: bool = False) 
     )
 
 
-@cache
-def installed_packages() -> Mapping[str, Sequence[str]]:
-    """The packages that each module is installed with: to read it takes half a second."""
+@functools.cache
+def installed_distributions() -> Mapping[str, list[str]]:
+    """What is installed here, by the names of its top-level modules: all metadata is read once."""
     return packages_distributions()
 
 

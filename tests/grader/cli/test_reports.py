@@ -26,7 +26,7 @@ def platform(monkeypatch, tmp_path):
 
 
 def test_check_reports_to_a_job_on_github(grader, work, platform) -> None:
-    """Summary in its file, annotations on standard output, exit code as ever."""
+    """Summary in its file, annotations on standard output, exit code as usual."""
     ran = grader("check", "01", "--submission", work("mine", scores=UNSCALED), "--report", "github")
     assert ran.code == 1
     first, second, *_, last = ran.lines

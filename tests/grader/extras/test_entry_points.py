@@ -1,4 +1,4 @@
-"""Tests of the doors: what another package adds, as the page on it shows, and when it is loaded."""
+"""Tests of entry points: what another package adds, as the page on it shows, and when it is loaded."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader.core import kit
-from grader.core.doors import entries, load, of_address
+from grader.core.entry_points import entries, load, of_address
 from grader.core.errors import UsageError
 from grader.reports.base import graded
 
@@ -36,8 +36,8 @@ def installed(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The same, where Python finds it with its entry points."""
     content = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
     lines = []
-    for door, added in content["entry-points"].items():
-        lines += [f"[{door}]", *(f"{name} = {value}" for name, value in added.items())]
+    for group, added in content["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {value}" for name, value in added.items())]
     info = project / "grader_extension-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: grader-extension\nVersion: 1\n")
