@@ -20,20 +20,6 @@ NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 
 
 @pytest.fixture
-def students(work) -> Path:
-    """A class of three: all right, one mistake, an empty folder."""
-    work("ada", scores="right", mixture="right")
-    work("bo", scores=NOT_SCALED)
-    return work("cem").parent
-
-
-@pytest.fixture
-def out(tmp_path) -> Path:
-    """Where results go."""
-    return tmp_path / "out"
-
-
-@pytest.fixture
 def grade(grader, students, out):
     """Grades the class without a seal and in this process; both are tried elsewhere."""
 
