@@ -6,8 +6,8 @@ checks import is released with them. Views stand in `views.py` beside either, pr
 """
 
 import ast
+import functools
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path
 
 from grader.course.course import CHECKS, PREDICTIONS, VIEWS, Assignment, Course
@@ -58,23 +58,22 @@ def hidden_data(course: Course) -> tuple[Path, ...]:
 
 
 def _imported(file: Path) -> list[Path]:
-    found = _imports(file.read_bytes()) if file.is_file() else ()
-    paths = (file.parents[-level - 1] / f"{name}.py" for level, name in found)
+    named = _named_helpers(file.read_bytes()) if file.is_file() else ()
+    paths = (file.parents[-level - 1] / f"{name}.py" for level, name in named)
     return [path for path in paths if path.is_file() and path != file]
 
 
-@lru_cache  # each file is asked for again and again
-def _imports(code: bytes) -> tuple[tuple[int, str], ...]:
-    """What code imports of helpers and views: the folders up, negative, and the name."""
+@functools.lru_cache(maxsize=1024)
+def _named_helpers(text: bytes) -> tuple[tuple[int, str], ...]:
+    """The modules of helpers and views that a text imports: a negative level, and the name."""
     try:
-        tree = ast.parse(code)
+        tree = ast.parse(text)
     except (SyntaxError, ValueError):  # told where the file is collected
         return ()
     imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
     names = (HELPERS, Path(VIEWS).stem)
-    return tuple(
-        sorted({(-n.level, str(n.module)) for n in imports if n.level and n.module in names})
-    )
+    found = {(-n.level, str(n.module)) for n in imports if n.level and n.module in names}
+    return tuple(sorted(found))
 
 
 def predicted(course: Course, assignment: Assignment) -> tuple[str, ...]:

@@ -1,10 +1,10 @@
 """What a course's own code imports, as requirements: a copy is installed with it."""
 
 import ast
+import functools
 import re
 import sys
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
@@ -12,8 +12,6 @@ from grader.course.check_helpers import imported_helpers, views_of
 from grader.course.course import Course
 
 OWN = ("grader", *sys.stdlib_module_names)
-INSTALLED = cache(packages_distributions)
-"""Which distributions have a module, by its name: reading their lists takes half a second."""
 NAME = re.compile(r"[\w.-]+")
 
 
@@ -32,7 +30,7 @@ def requirements_of(course: Course, known: Iterable[str], hidden: bool = False) 
     names = {name.partition(".")[0] for name in course.limits.packages}
     names |= {name for file in _files(course, hidden) for name in _imported(file)}
     there = {_plain(line) for line in known}
-    installed = INSTALLED()
+    installed = installed_distributions()
     # By the module's name where it is not installed.
     found = {min(installed.get(name, [name])) for name in names - own}
     versioned = {name for names in installed.values() for name in names}
@@ -41,6 +39,12 @@ def requirements_of(course: Course, known: Iterable[str], hidden: bool = False) 
         for name in found
         if _plain(name) not in there
     )
+
+
+@functools.cache
+def installed_distributions() -> Mapping[str, list[str]]:
+    """What is installed here, by the names of its top-level modules: all metadata is read once."""
+    return packages_distributions()
 
 
 def _files(course: Course, hidden: bool) -> Iterator[Path]:
