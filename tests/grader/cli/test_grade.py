@@ -331,9 +331,9 @@ def test_who_handed_in_something_else_is_graded_again(grade, out, work):
     ]
 
 
-@pytest.mark.parametrize("option", [("--seed", 5), ("--isolation", "sealed")])
+@pytest.mark.parametrize("option", [("--force",), ("--seed", 5), ("--isolation", "sealed")])
 def test_another_way_to_grade_grades_everybody_again(grade, option):
-    """With other inputs, under another seal."""
+    """By force, with other inputs, under another seal."""
     grade("--seed", 4)
     ran = grade("--seed", 4, *option)
     assert "Grading: 1 of 3 students (1 unchanged) done." in ran.lines  # who handed in nothing
