@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from grader.core.records import Outcome
 from grader.judging.known_mistakes import RecordedMistakes
 from grader.judging.submission_grader import Scope, full_grader, grade
 from grader.sessions.answers import Answers
@@ -25,6 +26,11 @@ def count_parameters(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
 """
 LOOP = "    scores = torch.zeros(len(inputs), len(inputs))\n    return scores\n"
+ENDLESS = """\
+    unread, place, caches = tokens, 0, None
+    while model(unread, place, caches):
+        pass
+"""
 OWN_BEND = """
 import torch
 from torch import nn
@@ -204,6 +210,20 @@ def test_a_layer_is_judged_with_right_parts_that_have_parameters(graded, solutio
         name: (found[name].score, found[name].judged_with) for name in ("TransformerBlock", "GPT")
     }
     assert whole == {"TransformerBlock": (4, ("LayerNorm",)), "GPT": (5, ("LayerNorm",))}
+
+
+def test_what_waits_for_a_part_of_right_parts_is_judged_with_these(graded, solution):
+    """A wrong cache makes the layer wrong; the loop that never ends is told, and neither of the two."""
+    text = solution("15_cache").replace(
+        "torch.cat([past_keys, keys], dim=2)", "torch.cat([keys, past_keys], dim=2)"
+    )
+    text = text.replace("    unread, place, caches = tokens, 0, None\n", ENDLESS)
+    files = {"cache.py": text, "multi_head_attention.py": solution("09_multi_head_attention")}
+    files["masks.py"] = solution("13_masks")
+    found = graded("15_cache", files)
+    assert found["CachedAttention"].judged_with == ("append_to_cache",)
+    gate = found["generate_cached"].checks[0]
+    assert (gate.outcome, found["generate_cached"].waits_for) == (Outcome.TIMEOUT, "")
 
 
 @pytest.mark.parametrize(("bend", "score"), [('GELU(approximate="tanh")', 2), ("ReLU()", 0.8)])
