@@ -136,9 +136,9 @@ class TestNextToken(KeepsNames):
     @pytest.mark.weight(2)
     def test_only_the_best_may_be_drawn(self, attempt):
         """With `top_k` of 2 or 1, only tokens 1 and 2, or 1, should be drawn, with all of the line."""
-        for top_k, drawn in ((2, (1, 1, 2)), (1, (1, 1, 1))):
-            for number, token in zip((0.0, 0.6, 0.7), drawn, strict=True):
-                attempt(self.logits, 1.0, top_k, number).gives(token, what=TOKEN, any_type=True)
+        for top_k, drawn in ((2, (1, 2, 1)), (1, (1, 1, 1))):
+            for number, token in zip((0.6, 0.7, 0.0), drawn, strict=True):
+                attempt(self.logits - 3, 1.0, top_k, number).gives(token, what=TOKEN, any_type=True)
 
     @pytest.mark.conduct
     def test_the_logits_are_left_as_they_are(self, attempt, draw):
