@@ -246,6 +246,15 @@ def judge_names(attempt, made, values):
     attempt.judge(found, expected, what="the parameters and their shapes")
 
 
+def learned_beside_a_head(model, names):
+    """Of these names of parameters, those whose gradients do not depend on the head being tied."""
+    state, names = model.state, taken_by_name(model, names)
+    tied = {name for names in state.aliases for name in names}
+    heads = [name for name in state.parameters if {*name.split(".")} & {*HEADS}]
+    has_its_own = any(name not in tied for name in heads)
+    return [name for name in names if name != "wte.weight" or not has_its_own]
+
+
 def taken_by_name(made, names):
     """Of these names of parameters, those that stand for one of the student's own."""
     return [name for name in names if made.loaded.by_name.get(name) == "loaded"]

@@ -14,10 +14,10 @@ from .helpers import (
     given,
     gpt_parameters,
     judge_state,
+    learned_beside_a_head,
     network_parameters,
     norm_parameters,
     scored,
-    taken_by_name,
     tokens,
 )
 
@@ -105,7 +105,7 @@ class TestGPT:
         model, called = self.judge_scores(
             attempt, draw, (9, 6, 8, 4, 1), cotangent=draw.normal(3, 6, 9)
         )
-        names = taken_by_name(model, ("wpe.weight", "ln_f.weight"))
+        names = learned_beside_a_head(model, ("wte.weight", "wpe.weight", "ln_f.weight"))
         called.parameter_gradients_agree(*names, atol=OF_GRADIENTS)
 
     def judge_scores(self, attempt, draw, sizes, **how):
