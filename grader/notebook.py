@@ -5,6 +5,8 @@ share the kernel's process here; the reference's results come from a recording, 
 of its own. A script that builds on earlier work finds it here as well when it is run by itself.
 """
 
+from __future__ import annotations
+
 import difflib
 import io
 import os
@@ -15,13 +17,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from grader.cli.hint import hint_name, print_hint
 from grader.cli.render import print_assignment
 from grader.cli.view import View, plain_console
 from grader.core import language
-from grader.core.doors import entries, load
+from grader.core.entry_points import entries, load
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _
 from grader.core.records import Result
@@ -46,6 +46,7 @@ from grader.judging.submission_grader import (
 from grader.progress.solved import Shown, Solved, what_follows
 from grader.sandbox.failures import stub_exercise
 from grader.sandbox.loader import Loader
+from grader.sandbox.torch_later import has_torch, torch
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.kernel import KEY, Kernel, quiet_stderr, this_kernel
 from grader.submissions.source_file import SourceFile
@@ -122,7 +123,7 @@ def hint(name: str, *, restart: bool = False) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """What else cells call: what stands at the door of notebooks."""
+    """What else cells call: the entry points of notebooks."""
     found = entries("grader.notebook")
     if name not in found:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -148,6 +149,9 @@ def one_thread() -> Iterator[None]:
     Small tensors are quicker so. Beside other work, several threads wait for each other in every
     product: a cell of a few seconds took half a minute.
     """
+    if not has_torch():
+        yield
+        return
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

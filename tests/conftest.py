@@ -87,7 +87,7 @@ def _rank(item: pytest.Item) -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file on one worker, and so those of files that share something dear."""
+    """Keep the tests of a file on one worker, and so those of files that share something expensive."""
     if config.getvalue("dist") != "loadfile":
         return None
     from groups import Groups

@@ -127,7 +127,7 @@ def secrets_in(course: Course, files: Iterable[OutputFile]) -> Iterator[str]:
 
 
 def _released_lines(file: OutputFile) -> Iterator[str]:
-    """The lines of a released file; those of a notebook without JSON's signs."""
+    """The lines of a released file; those of a notebook without JSON's syntax."""
     text = file.text.replace("\0", "\n")
     if file.path.endswith(".ipynb"):
         for cell in json.loads(text)["cells"]:

@@ -1,4 +1,4 @@
-"""What a class handed in, as keys of outcomes: everything that decides these, and nothing else."""
+"""What a class handed in, as keys of outcomes: a hash of everything that decides an outcome."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ class Arrival:
 
     Args:
         uses: by assignment, the outcome of each time, the first one first.
-        places: where the files of an outcome lie, and of which assignment it is, by its key.
+        places: by the key of an outcome, the folder with its files, and the assignment's id.
         known: outcomes that are known without running anything, by key.
         unread: files that were handed in, where none of them can be read as work.
     """

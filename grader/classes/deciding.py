@@ -101,9 +101,9 @@ def _options(work: LateWork, rule: LateRule, allowed: LateDays) -> list[Decimal]
 
 
 RESOLVED = "resolved"
-"""What a request was that was looked at, in the list of decisions."""
+"""Marks a student's request as dealt with, in the decisions of a result."""
 NOT_RUN = "not run"
-"""What a result with decisions lacks, in its list of these."""
+"""Marks a check that a decision is about and that was not run, in the decisions of a result."""
 
 
 def decided(course: Course, outcomes: Result, personal: Personal) -> Result:
@@ -382,9 +382,11 @@ def _lacks_checks(exercise: ExerciseResult, personal: Personal) -> bool:
 class Policy(StrEnum):
     """Which attempt at an assignment counts.
 
-    The last one; the one with the most points after lateness; of each exercise the best one; the
-    last of those that are least late by the course's own dates, or, if it earns more, one that is
-    less late by the student's.
+    - last: the last one.
+    - best: the one with the most points after the deduction for lateness.
+    - best-per-exercise: of each exercise, the attempt with the most points.
+    - last-in-time: the last one before the due date; without one, the last of those that are least late.
+      The due date is the course's, or the student's own where that earns more.
     """
 
     LAST = "last"

@@ -7,10 +7,10 @@ import socket
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.classes.store import RunSettings
 from grader.classes.workers import new_worker
@@ -26,6 +26,13 @@ MOST_TRIES = 2
 DIED = "its worker process died, and so did a second one"
 GONE = (EOFError, OSError)
 CAN_FORK = sys.platform == "linux"
+
+
+class _Preparing(NamedTuple):
+    """What a worker sends while it runs known mistakes of an exercise."""
+
+    exercise: str
+    number: int
 
 
 class _ForkedProcess:
@@ -124,11 +131,15 @@ def _work_in_process(link: Any, settings: RunSettings) -> None:
 def _work(link: Any, settings: RunSettings, launcher: Launcher | None) -> None:
     """Grade each student that comes, until nobody sends one; a failure of ours is sent back."""
     worker = None
+
+    def says(exercise: str, number: int) -> None:
+        link.send(_Preparing(exercise, number))
+
     with suppress(*GONE):
         while True:
             student = link.recv()
             try:
-                worker = worker or new_worker(settings, launcher)
+                worker = worker or new_worker(settings, launcher, says)
                 reply: Result | Exception = worker.outcomes(student)
             except Exception as error:
                 reply = error
@@ -136,7 +147,10 @@ def _work(link: Any, settings: RunSettings, launcher: Launcher | None) -> None:
 
 
 def grade_locally(
-    settings: RunSettings, students: Iterable[Student], jobs: int
+    settings: RunSettings,
+    students: Iterable[Student],
+    jobs: int,
+    says: Callable[[str, int], None] | None = None,
 ) -> Iterator[tuple[Student, Result | str]]:
     """Grade students in worker processes, and yield each as soon as it is done.
 
@@ -147,6 +161,7 @@ def grade_locally(
         settings: the run's.
         students: who is to be graded.
         jobs: how many worker processes.
+        says: is told of which exercise a worker runs how many known mistakes now.
 
     Raises:
         GraderError: when a worker cannot begin.
@@ -166,11 +181,17 @@ def grade_locally(
                 busy[worker.begin(student)] = (worker, student, tries)
             ready: list[Any] = wait(busy)
             for link in ready:
-                worker, student, tries = busy.pop(link)
-                idle.append(worker)
                 try:
                     reply = link.recv()
                 except GONE:
+                    reply = None
+                if isinstance(reply, _Preparing):
+                    if says:
+                        says(*reply)
+                    continue
+                worker, student, tries = busy.pop(link)
+                idle.append(worker)
+                if reply is None:
                     worker.renew()
                     if tries == MOST_TRIES:
                         yield student, DIED

@@ -58,6 +58,9 @@ class Watcher(Protocol):
     def begin(self, what: str, total: int, done: int) -> None:
         """So many are in the class, and so many of them need no grading."""
 
+    def prepares(self, exercise: str, number: int) -> None:
+        """So many known mistakes of an exercise are run, once for all who get it wrong."""
+
     def done(self, *, is_undecided: bool) -> None:
         """One more is graded."""
 
@@ -140,7 +143,7 @@ def conditions_of(
 
 
 class _Run:
-    """A class run with its store open, which remembers it: a killed one draws the same inputs again.
+    """A class run with its store open. The store keeps the seed, so a run that was killed goes on with the same inputs.
 
     Args:
         wanted: what was asked for.
@@ -496,9 +499,13 @@ def _reason(
     return "other options" if has_other_options else "points or dates"
 
 
-def grade_here(settings: RunSettings, students: Iterable[Student]) -> Done:
+def grade_here(
+    settings: RunSettings,
+    students: Iterable[Student],
+    says: Callable[[str, int], None] | None = None,
+) -> Done:
     """Grade in this process, one student after the other."""
-    with closing(new_worker(settings)) as worker:
+    with closing(new_worker(settings, says=says)) as worker:
         for student in students:
             yield student, worker.outcomes(student)
 

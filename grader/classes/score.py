@@ -242,7 +242,7 @@ def _worth(part: AssignmentResult | None, deciding: Deciding) -> tuple[bool, Dec
 
 
 def without_others_files(parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:
-    """Assignments; of which a file defines nothing that defines something of another, it is not read.
+    """The same, but a file is not read for an assignment of which it defines nothing if it defines some of another.
 
     One file may be handed in for several: it counts for those of which it defines anything, and
     for all where it defines nothing at all.

@@ -1,6 +1,7 @@
 """Grades students one after the other with checks that are loaded once: one worker of a run."""
 
 import tempfile
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +18,10 @@ from grader.judging.scoring import scored
 from grader.judging.submission_grader import (
     Scope,
     SubmissionGrader,
-    full_grader,
     not_submitted,
     outcomes,
     undecided,
+    with_live_mistakes,
 )
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
@@ -86,13 +87,19 @@ class Worker:
         settings: the run's.
         launcher: makes the child processes, for students and for known mistakes; it is the
             worker's from now on.
+        says: is told of which exercise how many known mistakes are run.
 
     Raises:
         CourseError: when the course here is not the run's.
         UsageError: in a released copy, which has no hidden checks to grade by.
     """
 
-    def __init__(self, settings: RunSettings, launcher: Launcher) -> None:
+    def __init__(
+        self,
+        settings: RunSettings,
+        launcher: Launcher,
+        says: Callable[[str, int], None] | None = None,
+    ) -> None:
         use(settings.language)
         course = load_course(settings.root)
         if course.hash != settings.course_hash:
@@ -100,7 +107,8 @@ class Worker:
                 f"{settings.root}: this is not the course that the run began with; every machine "
                 "needs the same course, and nobody may change it while a class is graded"
             )
-        self.grader = full_grader(course, settings.seed, launcher=launcher)
+        self.grader, mistakes = with_live_mistakes(course, settings.seed, launcher=launcher)
+        mistakes.says = says
         self.launcher = launcher
 
     def result(self, student: Student) -> Result:

@@ -1,5 +1,6 @@
 """Starts workers, early: what takes long is imported here and by their children's parent at one time."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from grader.classes.store import RunSettings
@@ -13,12 +14,17 @@ _kept: "dict[RunSettings, Worker]" = {}
 """What this process grades with, when it is a worker process: one at a time, of the latest run."""
 
 
-def new_worker(settings: RunSettings, launcher: Launcher | None = None) -> "Worker":
+def new_worker(
+    settings: RunSettings,
+    launcher: Launcher | None = None,
+    says: Callable[[str, int], None] | None = None,
+) -> "Worker":
     """A worker whose children are sealed where the run is to be.
 
     Args:
         settings: the run's.
         launcher: makes the children; it is closed with the worker.
+        says: is told of which exercise how many known mistakes are run, which takes long.
 
     Raises:
         CourseError, CannotSealError, UsageError: as `Worker` and `sealed_launcher` do.
@@ -31,7 +37,7 @@ def new_worker(settings: RunSettings, launcher: Launcher | None = None) -> "Work
 
         if settings.isolation == "sealed":
             launcher = seal_probe.sealed_launcher(started=launcher)
-        return Worker(settings, launcher)
+        return Worker(settings, launcher, says)
     except BaseException:
         launcher.close()
         raise

@@ -12,7 +12,7 @@ import click
 from grader.cli.help import SpokenCommand
 from grader.cli.settings import KEYS, settings
 from grader.cli.shared import Done, ExitCode, echo, fit_streams, is_students_copy
-from grader.core.doors import entries, lacking, load
+from grader.core.entry_points import entries, lacking, load
 from grader.core.errors import CourseError, GraderError, UsageError
 from grader.core.kit import KIT_NAME
 from grader.core.language import N_, _, ngettext
@@ -20,16 +20,20 @@ from grader.core.language import N_, _, ngettext
 COMMANDS = "grader.commands"
 STUDENTS = f"{COMMANDS}.students"
 LISTED = (STUDENTS, f"{COMMANDS}.instructors", f"{COMMANDS}.authors", COMMANDS)
-"""The doors whose commands are listed; in a student's copy those for students and of other packages."""
-WISHES = {
-    N_("Work on the exercises"): "check watch status hint show predict styles pack",
-    N_("Give a course to a class, and grade it"): "release grade desk publish send doctor docs",
+"""The groups of entry points whose commands are listed; in a student's copy those for students and of other packages."""
+WORK, GRADE = N_("Work on the exercises"), N_("Give a course to a class, and grade it")
+WRITE = N_("Write exercises, and try them")
+COMMANDS_BY_TASK = {
+    WORK: "check watch status hint show predict styles pack",
+    GRADE: "release grade desk publish send doctor docs",
     N_("Look into what a class did"): "explain compare similar learn",
-    N_("Write exercises, and try them"): "new import generate preview validate mutate catalogues",
+    WRITE: "new import generate preview validate mutate catalogues",
     N_("For other programs"): "schema",
 }
 """The kit's commands by what one wants to do, in order."""
 OTHERS = N_("From other packages")
+SECTION_OF_GROUP = dict(zip(LISTED, (WORK, GRADE, WRITE), strict=False))
+"""The section of a command that none of these names, by its group."""
 
 
 class Group(SpokenCommand, click.Group):
@@ -49,9 +53,13 @@ class Group(SpokenCommand, click.Group):
         """The commands by what one wants to do; those that work in a student's copy, in one."""
         names = self.list_commands(ctx)
         width, found = max(map(len, names)), entries(COMMANDS)
-        sections = {_(wish): commands.split() for wish, commands in WISHES.items()}
+        sections = {_(wish): commands.split() for wish, commands in COMMANDS_BY_TASK.items()}
         known = {name for commands in sections.values() for name in commands}
-        sections[_(OTHERS)] = [name for name in names if name not in known]
+        for name in names:
+            if name not in known:
+                sections.setdefault(_(SECTION_OF_GROUP.get(found[name].group, OTHERS)), []).append(
+                    name
+                )
         if is_students_copy():
             sections = {"Commands": names}
         for heading, commands in sections.items():

@@ -28,7 +28,7 @@ from grader.cli.shared import (
     from_here,
     targets_argument,
 )
-from grader.core.doors import entries
+from grader.core.entry_points import entries
 from grader.core.errors import UsageError
 from grader.core.language import _, listed, paragraph
 from grader.core.records import Outcome, Result

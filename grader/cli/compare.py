@@ -18,7 +18,7 @@ from grader.classes.records import Records, earlier_options, open_records
 from grader.classes.store import ANONYMOUS, Store
 from grader.cli.shared import ANYTHING, FOLDER, ExitCode, echo_json, format_option
 from grader.cli.view import console, table
-from grader.core.doors import entries, load
+from grader.core.entry_points import entries, load
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean

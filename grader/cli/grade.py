@@ -23,7 +23,7 @@ from grader.classes.records import (
     require_numbers,
 )
 from grader.classes.rows import Row
-from grader.classes.run import ClassRun, Grade, grade_here, handed_in_as_data
+from grader.classes.run import ClassRun, Grade, Watcher, grade_here, handed_in_as_data
 from grader.classes.store import ANONYMOUS
 from grader.cli.class_output import (
     MOST_LINES,
@@ -51,7 +51,7 @@ from grader.cli.shared import (
     ended_like_ctrl_c,
 )
 from grader.cli.view import console
-from grader.core.doors import entries, load, of_address
+from grader.core.entry_points import entries, load, of_address
 from grader.core.errors import UsageError
 from grader.core.text import escaped
 from grader.course.course import Course
@@ -64,9 +64,9 @@ from grader.reports.base import OF_GRADE, GradedClass, graded
 
 GRADEBOOKS = "grader.gradebooks"
 FAILED = "bold magenta"
-"""The colour of what is not done, which a run ends with 3 for."""
+"""The style of lines about what could not be decided or written; a run with such lines exits with 3."""
 OTHER_LINES = 7
-"""Of `MOST_LINES`: what differs, what is graded again, how far it is, at two times; and the class in three."""
+"""Lines of `MOST_LINES` for the rest: changed options 1, what is graded again 1, progress 2, the class 3."""
 
 
 @click.command()
@@ -291,7 +291,8 @@ def grade(
                 print_line(screen, line, "yellow")
             problems = *_course_problems(course), *_without_effect(intake, run.policy, gradebook)
             with progress(screen) as watcher:
-                result = run.carry_out(_scheduler(scheduler, jobs or cores()), watcher)
+                where = _scheduler(scheduler, jobs or cores(), watcher)
+                result = run.carry_out(where, watcher)
             rows = result.rows
             if reports:
                 results, now = row_results(out, rows), datetime.now(UTC)
@@ -367,12 +368,14 @@ def _counting_options(
     return (*counting, *["--history"] * history, *[ANONYMOUS] * anonymous)
 
 
-def _scheduler(address: str | None, jobs: int) -> Grade:
+def _scheduler(address: str | None, jobs: int, watcher: Watcher) -> Grade:
     """Where students are graded: on a cluster, in worker processes, or in this process."""
     if address is not None:
         cluster = load(of_address("grader.schedulers", address, "dask"))
         return partial(cluster, address=address, jobs=jobs, pack=handed_in_as_data)
-    return grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
+    if jobs == 1:
+        return partial(grade_here, says=watcher.prepares)
+    return partial(grade_locally, jobs=jobs, says=watcher.prepares)
 
 
 def _fill_gradebook(run: ClassRun, rows: Sequence[Row], address: str) -> Said:

@@ -12,6 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from grader.classes.run import Watcher
 
 SECONDS_BETWEEN_LINES = 10.0
+FEW = 10
+"""Known mistakes that are run in less than a second."""
 MOST_PLANNED = 3
 """Of more sentences on what is graded again the first are shown, in one line."""
 T = TypeVar("T")
@@ -43,15 +45,25 @@ class _Count:
         """The run begins."""
         self.what, self.students, self.unchanged = what, total, done
         self.started = self.printed = time.monotonic()
-        self.bar.add_task("", total=total, completed=done, rate="")
+        self.bar.add_task("", total=total, completed=done, rate="", now="")
         self._print(f"Grading: {self._sentence()} done.")
+
+    def prepares(self, exercise: str, number: int) -> None:
+        """So many known mistakes are run; the first who gets an exercise wrong waits for it."""
+        if number < FEW:
+            return
+        what = f"{number} known mistakes of {exercise.rpartition('/')[2]} are run, once for all"
+        self.bar.update(self.bar.task_ids[0], now=what)
+        if time.monotonic() - self.printed > SECONDS_BETWEEN_LINES:
+            self.printed = time.monotonic()
+            self._print(f"Grading: {what}.")
 
     def done(self, *, is_undecided: bool) -> None:
         """One more is graded."""
         self.graded += 1
         self.undecided += is_undecided
         wrong = f", {self.undecided} undecided" if self.undecided else ""
-        self.bar.update(self.bar.task_ids[0], advance=1, rate=f"{self._rate:.1f}/s{wrong}")
+        self.bar.update(self.bar.task_ids[0], advance=1, rate=f"{self._rate:.1f}/s{wrong}", now="")
         is_last = self.unchanged + self.graded == self.students
         if is_last or time.monotonic() - self.printed > self.pause:
             self.printed = time.monotonic()
@@ -172,6 +184,7 @@ def progress(screen: Console) -> Iterator[Watcher]:
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[now]}", markup=False),
     )
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         yield _Count(bar)

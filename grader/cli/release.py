@@ -8,7 +8,7 @@ from rich.console import Console
 
 from grader.cli.progress import counted
 from grader.cli.shared import FOLDER, cores, current_course
-from grader.core.doors import entries, load
+from grader.core.entry_points import entries, load
 from grader.core.language import resolve
 from grader.course.course import Course
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from grader.cli.shared import current_course, from_here
-from grader.core.doors import entries
+from grader.core.entry_points import entries
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import MANIFEST
 from grader.course.settings import NO_SETTINGS

@@ -10,7 +10,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from grader.core.errors import UsageError
@@ -66,6 +66,24 @@ def keep(kind: str, depends_on: object, content: bytes, *, most: int = 64) -> No
         files = sorted(path.parent.glob("*.bin"), key=_last_used)
         for old in files[: max(0, len(files) - most)]:
             old.unlink(missing_ok=True)
+
+
+@contextmanager
+def one_at_a_time(kind: str, depends_on: object) -> Iterator[None]:
+    """Let other processes that would make the same wait, and find it when their turn comes.
+
+    Where nothing can be written, or no file be locked, nobody waits.
+    """
+    from filelock import FileLock
+
+    path = _path(kind, depends_on)
+    with ExitStack() as stack:
+        if path is not None:
+            with suppress(OSError, NotImplementedError):
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                # One of sixteen files: no lock is left behind for each thing that was ever made.
+                stack.enter_context(FileLock(path.with_name(f"{path.name[0]}.lock"), mode=0o600))
+        yield
 
 
 def is_kept(kind: str, depends_on: object) -> bool:

@@ -6,6 +6,7 @@ checks import is released with them. Views stand in `views.py` beside either, pr
 """
 
 import ast
+import functools
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -57,15 +58,22 @@ def hidden_data(course: Course) -> tuple[Path, ...]:
 
 
 def _imported(file: Path) -> list[Path]:
+    named = _named_helpers(file.read_bytes()) if file.is_file() else ()
+    paths = (file.parents[-level - 1] / f"{name}.py" for level, name in named)
+    return [path for path in paths if path.is_file() and path != file]
+
+
+@functools.lru_cache(maxsize=1024)
+def _named_helpers(text: bytes) -> tuple[tuple[int, str], ...]:
+    """The modules of helpers and views that a text imports: a negative level, and the name."""
     try:
-        tree = ast.parse(file.read_bytes() if file.is_file() else b"")
+        tree = ast.parse(text)
     except (SyntaxError, ValueError):  # told where the file is collected
-        return []
+        return ()
     imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
     names = (HELPERS, Path(VIEWS).stem)
     found = {(-n.level, str(n.module)) for n in imports if n.level and n.module in names}
-    paths = (file.parents[-level - 1] / f"{name}.py" for level, name in sorted(found))
-    return [path for path in paths if path.is_file() and path != file]
+    return tuple(sorted(found))
 
 
 def predicted(course: Course, assignment: Assignment) -> tuple[str, ...]:

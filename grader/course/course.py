@@ -45,7 +45,7 @@ from grader.course.settings import (
     RoleWords,
 )
 from grader.course.toml_table import Name, Seconds, TomlFile, did_you_mean, needed, whole
-from grader.sandbox.limits import libraries_in
+from grader.sandbox.limits import LIBRARIES, libraries_in
 
 MANIFEST = "course.toml"
 COURSE_VARIABLE = "GRADER_COURSE"
@@ -60,6 +60,8 @@ TENSOR_FIXTURES = re.compile(
     r"[(,]\s*printed\b|\bdraw\.(?:normal|uniform|permutation)\(|\bshapes\b"
 )
 """What checks have of tensors: printed ones, and those that `draw` makes."""
+ARRAYS = re.compile(r"\bdraw\.array\([^)]*\)(?!\.tolist\(\))")
+"""Arrays that stay arrays."""
 HINTS, EQUIVALENT, DRAWING, STYLES = "hints.toml", "equivalent.toml", "picture.py", "styles.toml"
 """Files beside a solution that decide no score."""
 VIEWS, PREDICTIONS = "views.py", "predictions.py"
@@ -271,11 +273,22 @@ class Course:
     @cached_property
     def packages(self) -> tuple[str, ...]:
         """What is imported before student code runs: what is declared, and what the course needs."""
-        paths = (*self.files_of(SOLUTIONS), *self.files_of(CHECKS))
-        files = (path for path in paths if path.suffix == ".py" and path.is_file())
-        texts = [path.read_text("utf-8", "replace") for path in files]
+        texts = self._code
         drawn = ("torch",) if any(map(TENSOR_FIXTURES.search, texts)) else ()
         return tuple(dict.fromkeys((*drawn, *libraries_in(texts), *self.limits.packages)))
+
+    @cached_property
+    def needs_torch(self) -> bool:
+        """Whether its values may be tensors, arrays or tables: all of these are compared by torch."""
+        found = {name.partition(".")[0] for name in self.packages}
+        return bool(found & {*LIBRARIES}) or any(map(ARRAYS.search, self._code))
+
+    @property
+    def _code(self) -> list[str]:
+        """The texts of its solutions and checks."""
+        paths = (*self.files_of(SOLUTIONS), *self.files_of(CHECKS))
+        files = (path for path in paths if path.suffix == ".py" and path.is_file())
+        return [path.read_text("utf-8", "replace") for path in files]
 
     @cached_property
     def translations(self) -> Path:

@@ -1,5 +1,7 @@
 """The ledger of a course: every tensor that its texts print, and where they print it."""
 
+from __future__ import annotations
+
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -7,10 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from grader.core.errors import CourseError
 from grader.course.settings import LedgerSettings
+from grader.sandbox.torch_later import torch
 
 FLOAT32_NOISE = 1e-6
 """What float32 adds to a figure that lies right between two printed ones."""

@@ -13,7 +13,7 @@ from functools import cache, partial
 from itertools import chain, count
 from pathlib import Path
 
-from grader.core.doors import entries, load
+from grader.core.entry_points import entries, load
 from grader.core.errors import UsageError
 from grader.course.course import Course
 from grader.intake.attempts import Attempt, stamped

@@ -1,15 +1,16 @@
 """What a check that failed may say of other checks, and of the student's mistakes. Pure."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import torch
-
 from grader.core.language import _, listed
 from grader.judging.diagnosis import BY_CHANCE
 from grader.judging.fixtures import Fixtures
+from grader.sandbox.torch_later import is_tensor
 from grader.testing.compare import MOST_NAMED, Difference, compare
 from grader.testing.judge import NOT_TAKEN, Mismatch
 from grader.testing.replies import Gradients
@@ -47,7 +48,7 @@ def may_follow(
 def is_general(difference: Difference, fixtures: Fixtures) -> bool:
     """Whether values, or gradients, only differ from those of the solution or the ledger."""
     actual, expected = difference.actual, difference.expected
-    if not isinstance(expected, torch.Tensor) or not _is_of_values(difference):
+    if not is_tensor(expected) or not _is_of_values(difference):
         return type(expected) is int and _is_of_values(difference)
     of_student = _gradients(fixtures)
     of_reference = [
@@ -117,30 +118,30 @@ def _gradients(fixtures: Fixtures) -> list[Any]:
 def _is_of_values(difference: Difference) -> bool:
     """Whether nothing but numbers differ: two integers, or tensors of one shape and dtype."""
     actual, expected = difference.actual, difference.expected
-    if isinstance(expected, torch.Tensor):
+    if is_tensor(expected):
         return compare(actual, expected, math.inf) is None
     return type(actual) is type(expected) is int
 
 
 def _is_part(tensor: Any, wholes: Iterable[Any]) -> bool:
     """Whether a tensor is one of others, or a part of one, not computed from it."""
-    if not isinstance(tensor, torch.Tensor):
+    if not is_tensor(tensor):
         return False
     storage = tensor.untyped_storage().data_ptr()
-    tensors = [whole for whole in wholes if isinstance(whole, torch.Tensor)]
+    tensors = [whole for whole in wholes if is_tensor(whole)]
     return any(whole.untyped_storage().data_ptr() == storage for whole in tensors)
 
 
 def is_of_shape(difference: Difference) -> bool:
     """Whether a tensor has another shape than the one expected."""
     actual, shape = difference.actual, difference.shape
-    return isinstance(actual, torch.Tensor) and shape is not None and tuple(actual.shape) != shape
+    return is_tensor(actual) and shape is not None and tuple(actual.shape) != shape
 
 
 def _is_of_nan(difference: Difference) -> bool:
     """Whether NaN stands in a tensor where a number is expected."""
     actual, expected = difference.actual, difference.expected
-    both = isinstance(actual, torch.Tensor) and isinstance(expected, torch.Tensor)
+    both = is_tensor(actual) and is_tensor(expected)
     return both and bool(actual.isnan().any()) and not bool(expected.isnan().any())
 
 
@@ -162,7 +163,7 @@ def by_chance(student: StudentHandle, difference: Difference) -> Difference | No
         difference: what the check failed for.
     """
     actual, expected = difference.actual, difference.expected
-    if not all(isinstance(v, torch.Tensor) for v in (actual, expected)):
+    if not all(is_tensor(v) for v in (actual, expected)):
         return None
     answers = student.again(actual) if actual.shape == expected.shape else []
     first, *others = [answer.value for answer in answers] or [None]

@@ -3,6 +3,8 @@
 Pure: from how the checks went, for the student and with each known mistake, to findings.
 """
 
+from __future__ import annotations
+
 import hashlib
 import math
 from collections import deque
@@ -12,12 +14,12 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
-import torch
 from msgspec.structs import replace
 
 from grader.core.records import Finding, Mistake
 from grader.sandbox.kinds import EXACT, Record
 from grader.sandbox.tables import is_missing, is_moment, is_table
+from grader.sandbox.torch_later import is_tensor, torch
 
 ATOL = 1e-5
 RTOL = 1e-5
@@ -91,7 +93,7 @@ class Known:
 
 def fingerprint(value: Any) -> Fingerprint:
     """A judged value in a form that can be compared and recorded: large tensors are sampled."""
-    if isinstance(value, torch.Tensor):
+    if is_tensor(value):
         data = value.detach().flatten()
         if data.numel() > SAMPLED:
             data = data[torch.arange(SAMPLED) * (data.numel() - 1) // (SAMPLED - 1)]
@@ -145,7 +147,7 @@ def distance(one: Fingerprint, other: Fingerprint) -> float:
 
     In units of the values, and where some of a tensor are above 1 in multiples of the largest.
     """
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+    if is_tensor(one) and is_tensor(other):
         return _tensor_distance(one, other)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return _farthest(one, other) if len(one) == len(other) else INFINITE
@@ -335,6 +337,6 @@ def _rests_on_tensor(finding: Finding, failing: Traces, known: Sequence[Known]) 
 
 
 def _has_tensor(value: Fingerprint) -> bool:
-    if isinstance(value, torch.Tensor):
+    if is_tensor(value):
         return value.numel() > 1
     return isinstance(value, tuple) and any(_has_tensor(item) for item in value)

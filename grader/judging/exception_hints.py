@@ -1,14 +1,15 @@
 """What an exception of the student's may mean, and what to do about it. Pure."""
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Iterator
 
-import torch
-
 from grader.core.language import N_, _, paragraph
 from grader.core.text import clean, location_words
 from grader.sandbox.failures import CodeLine, stub_exercise
+from grader.sandbox.torch_later import has_torch, torch
 from grader.testing.replies import Failure
 
 SPELLING = N_("Is `__init__` spelt exactly so, with two underscores on each side?")
@@ -341,7 +342,7 @@ def _tuple_of_one(failure: Failure) -> str:
 
 def _is_layer(name: str) -> bool:
     """Whether a class of torch's makes layers; a list of layers cannot be called."""
-    kind = getattr(torch.nn, name, None)
+    kind = getattr(torch.nn, name, None) if has_torch() else None
     if not isinstance(kind, type) or not issubclass(kind, torch.nn.Module):
         return False
     return kind.forward is not torch.nn.Module.forward
@@ -350,6 +351,8 @@ def _is_layer(name: str) -> bool:
 def _layer_hint(failure: Failure) -> str:
     """For a layer that is used as if it were a tensor; "" for anything else."""
     kind, place = "", ""
+    if not has_torch():
+        return ""
     if found := re.search(r"'(\w+)' object has no attribute '(\w+)'", failure.message):
         is_tensors = hasattr(torch.Tensor, found[2])
         kind, place = found[1] if is_tensors else "", rf"{NAME}\.{found[2]}\b"
@@ -383,7 +386,7 @@ def _bracket_hint(failure: Failure) -> str:
         names = [
             name
             for name in re.findall(r"\.(\w+)\b(?!\s*[(.])", text)
-            if callable(getattr(torch.Tensor, name, None))
+            if has_torch() and callable(getattr(torch.Tensor, name, None))
         ]
         if len(set(names)) != 1:
             return _("A method is named here and not called: `()` is missing after its name.")

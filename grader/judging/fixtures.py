@@ -1,14 +1,15 @@
 """What checks are called with, and what it is made from: loaded once per worker, then reused."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-
-import torch
 
 from grader.core.records import Visibility
 from grader.course.course import SOLUTIONS, Course, Exercise
 from grader.course.printed_tensors import Ledger
 from grader.judging.recordings import Recording
+from grader.sandbox.torch_later import torch
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
@@ -121,7 +122,8 @@ def live_environment(course: Course, seed: str, *, apart: bool = False) -> Check
             (it could change torch's defaults).
     """
     # Small tensors are quicker on one thread, and results do not depend on the machine.
-    torch.set_num_threads(1)
+    if "torch" in course.packages:
+        torch.set_num_threads(1)
     submission = read_solutions(course)
     inner: Session = InProcessSession(submission)
     if apart:

@@ -1,5 +1,7 @@
 """How the tensors that a check handed over are written for a student: by name, or as code. Pure."""
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -7,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-import torch
-
 from grader.core.language import _
+from grader.sandbox.torch_later import is_tensor, torch
 
 MOST_DRAWN = 12
 """Where a check has drawn more than this, a line that draws it all again is too long."""
@@ -34,13 +35,14 @@ class Inputs:
 
     constants: Mapping[str, torch.Tensor] = field(default_factory=dict)
     seed: int = 0
-    drawn: tuple[tuple[str, torch.Tensor], ...] = ()
+    drawn: tuple[tuple[str, torch.Tensor | int], ...] = ()
     may_write: bool = False
 
     def name(self, tensor: torch.Tensor) -> str:
         """What a tensor is called, "" where nothing is known of it."""
         known = (*self.constants.items(), *self._drawn().items())
-        names = filter(None, (_part(tensor, name, whole) for name, whole in known))
+        parts = (_part(tensor, name, whole) for name, whole in known if is_tensor(whole))
+        names = filter(None, parts)
         return next(names, "") or _constant(tensor)
 
     def drawing(self, tensors: Iterable[torch.Tensor]) -> list[str]:
@@ -60,7 +62,7 @@ class Inputs:
                 steps += [f"{name} = {code}" if name else code for name in names]
         return ["; ".join(steps)] if steps else []
 
-    def written_out(self, tensors: Iterable[torch.Tensor]) -> tuple[list[str], "Inputs"]:
+    def written_out(self, tensors: Iterable[torch.Tensor]) -> tuple[list[str], Inputs]:
         """A line for each tensor that has no name yet, and the inputs in which it has that one."""
         lines: list[str] = []
         named = self
@@ -84,7 +86,7 @@ class Inputs:
         model = "model.double()" if is_double else "model"
         return [f"{model}.load_state_dict({{{shown}}}, strict=False)"]
 
-    def _drawn(self) -> dict[str, torch.Tensor]:
+    def _drawn(self) -> dict[str, torch.Tensor | int]:
         if len(self.drawn) > MOST_DRAWN:
             return {}
         return {f"x{number}": value for number, (_code, value) in enumerate(self.drawn, 1)}
@@ -94,7 +96,7 @@ def tensors_in(value: Any) -> list[torch.Tensor]:
     """The tensors in lists of lists of values."""
     if isinstance(value, list | tuple):
         return [tensor for item in value for tensor in tensors_in(item)]
-    return [value] if isinstance(value, torch.Tensor) else []
+    return [value] if is_tensor(value) else []
 
 
 def _literal(tensor: torch.Tensor) -> str:

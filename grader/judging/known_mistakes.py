@@ -4,6 +4,8 @@ Many were learned from students, so that they run as a student's code does: in a
 sealed where this machine can seal. Those of an exercise run in one, in turn.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,10 +15,8 @@ from functools import partial
 from itertools import combinations
 from typing import Protocol
 
-import torch
-
 from grader.core.errors import NoProcessFault
-from grader.core.kept import found, keep
+from grader.core.kept import found, keep, one_at_a_time
 from grader.core.records import Finding, Mistake, Outcome, Visibility
 from grader.course.course import Exercise
 from grader.course.misconceptions import Misconception, all_misconceptions, edited
@@ -28,6 +28,7 @@ from grader.judging.fixtures import CheckEnvironment, Fixtures, read_solutions
 from grader.judging.outcomes import UNJUDGED
 from grader.judging.recordings import read_known, write_known
 from grader.judging.run import Check, CheckRecord, outcome_of
+from grader.sandbox.torch_later import is_tensor
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
@@ -117,10 +118,10 @@ def _is_finite(difference: Difference) -> bool:
     actual, expected = difference.actual, difference.expected
     if isinstance(actual, float):
         return math.isfinite(actual)
-    if not isinstance(actual, torch.Tensor) or not actual.numel():
+    if not is_tensor(actual) or not actual.numel():
         return True
     finite = actual.isfinite()
-    is_like = isinstance(expected, torch.Tensor) and expected.dtype == actual.dtype
+    is_like = is_tensor(expected) and expected.dtype == actual.dtype
     if is_like and expected.shape == actual.shape:
         finite &= wrong_values(actual, expected, difference.atol, difference.rtol)
     return bool(finite.any())
@@ -207,10 +208,12 @@ class LiveMistakes:
     Args:
         environment: what checks are called with.
         launcher: makes the processes that run them; this process's own where none is given.
+        says: is told the id of an exercise, and how many of its mistakes, or pairs, are run now.
     """
 
     environment: CheckEnvironment
     launcher: Launcher | None = None
+    says: Callable[[str, int], None] | None = None
     solutions: Submission = field(init=False)
     misconceptions: Mapping[str, tuple[Misconception, ...]] = field(init=False)
     tried: dict[tuple[str, int, tuple[str, ...]], list[Known]] = field(default_factory=dict)
@@ -264,9 +267,23 @@ class LiveMistakes:
         states = ["recorded"] if not seed else ["recorded", "live"]
         if any(check.visibility is Visibility.HIDDEN for check in checks):
             states = [f"seed {seed}"]
-        for state in states:
-            if (content := found("mistakes", [state, *about])) is not None:
-                return read_known(content)
+        names = [[state, *about] for state in states]
+
+        def kept() -> Iterator[bytes]:
+            return (c for name in names if (c := found("mistakes", name)) is not None)
+
+        if content := next(kept(), None):
+            return read_known(content)
+        with one_at_a_time("mistakes", names[-1]):
+            content = next(kept(), None) or self._ran(exercise, checks, groups, names[-1])
+        return read_known(content)
+
+    def _ran(
+        self, exercise: Exercise, checks: Checks, groups: Sequence[Group], name: object
+    ) -> bytes:
+        """How checks go with groups of mistakes, run one after the other, and kept by this name."""
+        if self.says and groups:
+            self.says(exercise.id, len(groups))
         with closing(self.session(self.solutions)) as session:
             entries = [
                 self._tried(made, exercise, checks, tuple(m.mistake for m in group), session)
@@ -275,8 +292,8 @@ class LiveMistakes:
             ]
         content = write_known(entries)
         if not any(trace.end == BROKEN for entry in entries for trace in entry.traces.values()):
-            keep("mistakes", [states[-1], *about], content, most=MOST_KEPT)
-        return read_known(content)
+            keep("mistakes", name, content, most=MOST_KEPT)
+        return content
 
     def _with_hidden(self, entry: Known, exercise: Exercise, hidden: Checks) -> Known:
         """The same, which knows how the hidden checks go as well."""

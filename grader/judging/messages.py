@@ -1,10 +1,11 @@
 """The sentences a student reads when a check does not pass. Pure: records in, text out."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import torch
 
 from grader.core.language import FULL_WIDTH_STOPS, _
 from grader.core.records import CodeLocation
@@ -20,6 +21,7 @@ from grader.judging.inputs import FEW, Inputs, tensors_in
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.limits import MIB
 from grader.sandbox.tables import is_table
+from grader.sandbox.torch_later import is_tensor, torch
 from grader.sandbox.wire import NamedFunction, RemoteObject
 from grader.testing.compare import Difference
 from grader.testing.costs import few_digits
@@ -108,13 +110,12 @@ def _written_lines(writes: tuple[Write, ...], where: CodeLocation | None) -> lis
 
 def _side_by_side(difference: Difference) -> list[str]:
     expected, actual = difference.expected, difference.actual
-    is_tensor = isinstance(actual, torch.Tensor)
-    most = SMALL if is_tensor and actual.shape == getattr(expected, "shape", ()) else TINY
-    if not isinstance(expected, torch.Tensor) or not 1 < expected.numel() <= most:
+    most = SMALL if is_tensor(actual) and actual.shape == getattr(expected, "shape", ()) else TINY
+    if not is_tensor(expected) or not 1 < expected.numel() <= most:
         return []
     head = _("expected ({source})") if difference.source else _("expected")
     lines = [head.format(source=difference.source), *_indented(expected)]
-    if isinstance(actual, torch.Tensor) and actual.numel() <= most:
+    if is_tensor(actual) and actual.numel() <= most:
         lines += [_("received"), *_indented(actual)]
     return lines
 
@@ -182,12 +183,12 @@ def _request(call: Call, inputs: Inputs, start: str = "") -> list[str]:
 
 
 def _argument(value: Any, inputs: Inputs) -> str:
-    if isinstance(value, torch.Tensor):
+    if is_tensor(value):
         if name := inputs.name(value):
             return name
         short = " ".join(show(value).split()) if value.numel() <= FEW else ""
         return short or f"<tensor {tuple(value.shape)}>"
-    if isinstance(value, list | tuple) and any(isinstance(v, torch.Tensor) for v in value):
+    if isinstance(value, list | tuple) and any(is_tensor(v) for v in value):
         items = ", ".join(_argument(item, inputs) for item in value[:6])
         return f"({items}{',' * (len(value) == 1)})" if isinstance(value, tuple) else f"[{items}]"
     if isinstance(value, RemoteObject):

@@ -107,8 +107,7 @@ def forget_checks(folder: Path, *, also_own: bool = False) -> None:
         also_own: this course's, too: Python keeps the module of a file that failed to load, and
             the next submission would find it without its checks.
     """
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None) or ""
-        is_check = bool(file) and name.startswith("tests.checks.")
-        if is_check and (also_own or not Path(file).is_relative_to(folder)):
+    for name in [name for name in sys.modules if name.startswith("tests.checks.")]:
+        file = getattr(sys.modules[name], "__file__", None)
+        if file and (also_own or not Path(file).is_relative_to(folder)):
             del sys.modules[name]

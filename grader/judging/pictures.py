@@ -1,11 +1,12 @@
 """Cuts what two tensors differ in down to a picture: a few rows and columns, with labels."""
 
-from typing import Any
+from __future__ import annotations
 
-import torch
+from typing import Any
 
 from grader.core.records import Axis, Picture
 from grader.course.printed_tensors import Ledger
+from grader.sandbox.torch_later import is_tensor, torch
 from grader.testing.compare import Difference, wrong_values
 from grader.testing.student import Call
 from grader.testing.views import MOST_SHOWN, shown_numbers
@@ -64,8 +65,8 @@ def picture_of(
 
 def _can_be_shown(expected: Any, actual: Any) -> bool:
     return (
-        isinstance(expected, torch.Tensor)
-        and isinstance(actual, torch.Tensor)
+        is_tensor(expected)
+        and is_tensor(actual)
         and expected.shape == actual.shape
         and expected.numel() > 1
         and not expected.is_complex()
@@ -92,7 +93,7 @@ def _labels(
 def _is_of_the_text(difference: Difference, calls: tuple[Call, ...], ledger: Ledger) -> bool:
     """Whether the numbers are about the text that the ledger's labels are of."""
     given = (value for call in calls for value in (*call.args, *call.kwargs.values()))
-    tensors = (value for value in given if isinstance(value, torch.Tensor))
+    tensors = (value for value in given if is_tensor(value))
     return bool(difference.source) or any(
         ledger.is_of_the_text(tensor)
         for tensor in tensors

@@ -109,7 +109,7 @@ def _is_wrong(exercise: ExerciseResult) -> bool:
 
 
 def possible(course: Course, parts: Sequence[AssignmentResult]) -> float:
-    """What there is to earn: without assignments that are extra, but for somebody who has no other.
+    """The points that can be earned: optional assignments count only where somebody has no others.
 
     Args:
         course: the course.

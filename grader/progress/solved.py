@@ -1,4 +1,4 @@
-"""What is said once an exercise is solved, and before one is begun: by what stands at two doors."""
+"""What is said once an exercise is solved, and before one is begun: by two groups of entry points."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rich.console import RenderableType
 
-from grader.core.doors import entries, load
+from grader.core.entry_points import entries, load
 from grader.core.errors import GraderError
 from grader.course.course import Course, Exercise
 

@@ -1,9 +1,10 @@
 """What a course's own code imports, as requirements: a copy is installed with it."""
 
 import ast
+import functools
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def requirements_of(course: Course, known: Iterable[str], hidden: bool = False) 
     names = {name.partition(".")[0] for name in course.limits.packages}
     names |= {name for file in _files(course, hidden) for name in _imported(file)}
     there = {_plain(line) for line in known}
-    installed = packages_distributions()
+    installed = installed_distributions()
     # By the module's name where it is not installed.
     found = {min(installed.get(name, [name])) for name in names - own}
     versioned = {name for names in installed.values() for name in names}
@@ -38,6 +39,12 @@ def requirements_of(course: Course, known: Iterable[str], hidden: bool = False) 
         for name in found
         if _plain(name) not in there
     )
+
+
+@functools.cache
+def installed_distributions() -> Mapping[str, list[str]]:
+    """What is installed here, by the names of its top-level modules: all metadata is read once."""
+    return packages_distributions()
 
 
 def _files(course: Course, hidden: bool) -> Iterator[Path]:

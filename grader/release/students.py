@@ -39,6 +39,11 @@ COMMAND = re.compile(r"(?m)^(grader .*\S) +(# )")
 SHOW = re.compile(r"(?m)^grader show .*\n")
 """What the README says of views, where the course has any."""
 
+ABOUT_TORCH = re.compile(
+    r"- \*\*(?:The download is huge|There is no torch)[\s\S]*?(?=- \*\*)| --torch-backend cpu"
+)
+"""What the README and the container say of torch, where the course needs it."""
+
 COMMENTS_AT = 37
 """The column of the comments beside commands."""
 
@@ -188,6 +193,8 @@ def template(course: Course, name: str) -> str:
     """A text of the package, by its path in it, about this course and in its language."""
     code = course.language or DEFAULT_LANGUAGE
     text = files("grader").joinpath(name).read_text("utf-8")
+    if not course.needs_torch:
+        text = ABOUT_TORCH.sub("", text)
     if name.endswith(".md"):
         text = translated_markdown(text, partial(translate, OWN_TRANSLATIONS, KIT, code))
     if not views_of(course):
@@ -233,13 +240,15 @@ def project_files(course: Course, hidden: bool = False) -> Iterator[OutputFile]:
     """
     kit = distribution(KIT_NAME)
     needs = [line for line in kit.requires or () if "extra ==" not in line]
+    if not course.needs_torch:
+        needs = [line for line in needs if not line.startswith("torch")]
     license_ = kit.read_text(f"licenses/{LICENSE}") or ""
     project = rendered(
         "release/project.toml.j2",
         kit=KIT_NAME,
         about=kit.metadata,
         dependencies=[*needs, *requirements_of(course, needs, hidden)],
-        doors=kit.entry_points,
+        entries=kit.entry_points,
         license=KITS_LICENSE,
         has_license=bool(license_),
     )

@@ -7,7 +7,7 @@ from datetime import datetime
 from fractions import Fraction
 from math import floor
 
-from grader.core.doors import entries, load
+from grader.core.entry_points import entries, load
 from grader.core.files import OutputFile, file_name
 from grader.core.language import N_, _
 from grader.core.records import AssignmentResult, Result
@@ -89,7 +89,7 @@ class Report:
 
 
 OF_CHECK, OF_GRADE = "grader.reports.check", "grader.reports.grade"
-"""The doors of reports: functions of a student's own run, and of a class."""
+"""The entry points of reports: functions of a student's own run, and of a class."""
 
 
 def checked(names: Sequence[str], run: CheckedWork) -> Checked:

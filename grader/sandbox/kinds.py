@@ -19,7 +19,7 @@ MOST_BITS = 4_096
 MOST_SIZE_BITS = 60
 """Of what a range or a span of time consists of."""
 DECIMAL = re.compile(r"-?(?:\d{1,1000}(?:\.\d{0,1000})?(?:E[+-]\d{1,4})?|NaN|Infinity)", re.ASCII)
-"""Without a signal, which comparing would raise, and without exponents that take a memory to write out."""
+"""Without a signal, which comparing would raise, and without exponents that need much memory to print."""
 NAME = re.compile(r"\w{1,100}(?:\.\w{1,100}){0,9}")
 LONGEST_MOMENT = 40
 
@@ -66,7 +66,7 @@ EXACT = (Decimal, Fraction, range, date, time, timedelta, EnumMember)
 """What is compared as a whole. In sets and as keys their hashes can be chosen."""
 HASHED = (*EXACT, complex)
 STAYS = (EnumMember, Record)
-"""What arrives as a description, and is no argument."""
+"""Received as a description only; it cannot be passed as an argument."""
 
 
 def node_of(value: object, pack: Callable[[object], Any]) -> dict[str, Any] | None:

@@ -25,7 +25,7 @@ from grader.sessions import own_time
 from grader.sessions.answers import Answers, is_question
 from grader.sessions.base import OwnFrame, Session, death, failed
 from grader.sessions.launchers import START_SECONDS, Child, Launcher, importing
-from grader.sessions.stopwatch import BUSY, NoTurn, ProcessClock, Stopwatch
+from grader.sessions.stopwatch import BUSY, NotScheduled, ProcessClock, Stopwatch
 from grader.submissions.submission import Submission
 
 SLACK = 0.5
@@ -33,7 +33,7 @@ SLACK = 0.5
 PATIENCE = 0.5
 """Seconds in which a process that closed its connection may end by itself."""
 PREPARATION_SECONDS = 60.0
-"""Of the processor's time, for importing what is needed once a child runs; no student's time."""
+"""Of CPU time, for importing what is needed once a child runs; no student's time."""
 MOST_STOPS = 4
 """How often the files of a submission are loaded anew without a statement that ended loading."""
 MOST_TEXT = 500_000
@@ -77,11 +77,11 @@ class TimeLeft:
 
     Args:
         processor: seconds in which they compute.
-        on_wall: seconds on the wall, which are many more.
+        wall_limit: seconds on the wall, which are many more.
     """
 
     processor: float
-    on_wall: float
+    wall_limit: float
 
 
 @dataclass(eq=False)
@@ -202,7 +202,7 @@ class ChildSession(Session):
             total = f"{self.limits.submission_seconds:g}"
             template = _("the {seconds} seconds for the whole submission are used up")
             return failed("timeout", template.format(seconds=total))
-        if self.time_left.on_wall <= 0:
+        if self.time_left.wall_limit <= 0:
             return failed("busy", "")
         if self.child is None:
             self._start()
@@ -211,7 +211,7 @@ class ChildSession(Session):
             if not self.is_prepared and METERED in request:
                 self._prepare()
             return self._timed(request, seconds)
-        except NoTurn:
+        except NotScheduled:
             self._end()
             return failed("busy", "")
         except TimeoutError:
@@ -234,25 +234,25 @@ class ChildSession(Session):
                 return self._exchange(request, watch)
         finally:
             self.time_left.processor -= watch.taken()
-            self.time_left.on_wall -= time.monotonic() - started
+            self.time_left.wall_limit -= time.monotonic() - started
 
     def _watch(self, seconds: float) -> Stopwatch:
         if self.child is None or self.clock is None:
             raise GraderFault("there is no child to ask")
-        on_wall = min(BUSY * seconds, self.time_left.on_wall)
-        return Stopwatch(self.child.connection, self.clock, seconds, self.slack, on_wall)
+        wall_limit = min(BUSY * seconds, self.time_left.wall_limit)
+        return Stopwatch(self.child.connection, self.clock, seconds, self.slack, wall_limit)
 
     def _prepare(self) -> None:
         """Have the child import what metered calls need, and those after it find it imported.
 
         Raises:
-            NoTurn: where a check limits the child's memory, of which that would take much: the
+            NotScheduled: where a check limits the child's memory, of which that would take much: the
                 check is run once more, and its new child begins with what is imported.
         """
         self.is_prepared = True
         self.launcher.packages = (*self.launcher.packages, SLOW_PART)
         if self.beside is not None and self.limits.memory_mib < self.beside.limits.memory_mib:
-            raise NoTurn
+            raise NotScheduled
         with own_time.paused():
             request = encode(Frame({"verb": "prepare", "packages": [SLOW_PART]}))
             self._exchange(request, self._watch(PREPARATION_SECONDS))

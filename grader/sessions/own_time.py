@@ -50,7 +50,7 @@ _watching: list[threading.Thread] = []
 
 @contextlib.contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Have what runs inside end with `OwnTimeOver` after these seconds of the processor's time.
+    """Have what runs inside end with `OwnTimeOver` after these seconds of CPU time.
 
     Also in a thread, and while it sleeps in the main one; a long call into C ends first.
     """

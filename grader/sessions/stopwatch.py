@@ -1,7 +1,7 @@
 """What a request has taken of its process's own time, and when it has taken too much.
 
-Student code is judged by the processor's time, which is the same on a busy machine. It is read from
-the system, on this side, where student code cannot change it. The clock on the wall only ends what
+Student code is judged by CPU time, which is the same on a busy machine. It is read from
+the system, on this side, where student code cannot change it. The wall clock only ends what
 sleeps or is locked; time in which a process waited for a processor is no sleep.
 """
 
@@ -24,7 +24,7 @@ PATIENCE_IN_DOUBT = 8
 BUSY = 24
 """On a machine so busy that a request has taken this many times its limit, it is not judged."""
 FIRST_LOOK = 0.25
-"""Where looking at the clock takes milliseconds, shorter requests go without."""
+"""Seconds; where reading the clock takes milliseconds, it is not read for shorter requests."""
 RING_EVERY = 0.05
 LOOK_AFTER = 0.01
 
@@ -32,7 +32,7 @@ _SCHEDULER_CLOCK = 2
 """Of a process in Linux: with its number, the clock that counts all its threads to the nanosecond."""
 
 
-class NoTurn(Exception):
+class NotScheduled(Exception):
     """A process got too little of the processor to be judged."""
 
 
@@ -154,8 +154,8 @@ class Stopwatch:
         clock: the child's.
         seconds: what the request may take of the processor.
         slack: seconds more, on top of a quarter, until it ends.
-        on_wall: the seconds after which it ends in any case.
-        now: what the clock on the wall shows.
+        wall_limit: the seconds after which it ends in any case.
+        now: what the wall clock shows.
     """
 
     def __init__(
@@ -164,11 +164,11 @@ class Stopwatch:
         clock: ProcessClock,
         seconds: float,
         slack: float,
-        on_wall: float,
+        wall_limit: float,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.connection, self.clock, self.now = connection, clock, now
-        self.seconds, self.grace, self.on_wall = seconds, 0.25 * seconds + slack, on_wall
+        self.seconds, self.grace, self.wall_limit = seconds, 0.25 * seconds + slack, wall_limit
         self.before = clock.read() if clock.is_quick else None
         self.started, self.rung = now(), -1.0
         self.look_at = self.started + (seconds if clock.is_quick else min(seconds, FIRST_LOOK))
@@ -198,7 +198,7 @@ class Stopwatch:
 
         Raises:
             TimeoutError: when its time is over.
-            NoTurn: when it had none.
+            NotScheduled: when it had none.
         """
         until = self.look_at - self.now()
         if until <= 0:
@@ -213,14 +213,14 @@ class Stopwatch:
         wall, processor, idle = self._spent(threads=True)
         left = self.seconds - processor - idle / self._patience
         if self.rung < 0 and left > 0:
-            if wall >= self.on_wall:
-                raise NoTurn
-            return min(left, self.on_wall - wall)
+            if wall >= self.wall_limit:
+                raise NotScheduled
+            return min(left, self.wall_limit - wall)
         if self.rung < 0:
             if self.clock.last.waited is None and processor < self.seconds - FIRST_LOOK:
-                raise NoTurn
+                raise NotScheduled
             self.rung = processor + idle
-        if processor + idle >= self.rung + self.grace or wall >= 2 * self.on_wall:
+        if processor + idle >= self.rung + self.grace or wall >= 2 * self.wall_limit:
             raise TimeoutError
         self._ring()
         return RING_EVERY

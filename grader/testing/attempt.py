@@ -17,6 +17,8 @@ Of a class, `attempt.instance(3, 2, given=values)` makes one of the student's an
 solution's, with the same parameters; it is called and judged in the same way.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,14 +26,14 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-import torch
 
 from grader.core.language import N_, _, listed
 from grader.core.text import clean
 from grader.course.printed_tensors import Printed
+from grader.sandbox.torch_later import is_tensor, torch
 from grader.sandbox.wire import Frame, RemoteObject
 from grader.testing.compare import describe
-from grader.testing.judge import Judge
+from grader.testing.judge import FLOAT32, Judge
 from grader.testing.replies import Answer, Failure, Loaded, State
 from grader.testing.student import (
     Helper,
@@ -59,7 +61,7 @@ class Called:
         how: what `student.call` takes besides (`seed`, `training`, `cotangent`, keywords).
     """
 
-    def __init__(self, attempt: "Attempt", args: Sequence[Any], how: Mapping[str, Any]) -> None:
+    def __init__(self, attempt: Attempt, args: Sequence[Any], how: Mapping[str, Any]) -> None:
         self.attempt = attempt
         self.judge = attempt.judge
         self.args = tuple(_plain(value) for value in args)
@@ -98,7 +100,7 @@ class Called:
         right, found = _text_of(content), _text_of(self.answer.files[name])
         self.judge(found, right, what=_("the file {name}").format(name=name))
 
-    def first(self, count: int, *, any_type: bool = False) -> "Called":
+    def first(self, count: int, *, any_type: bool = False) -> Called:
         """The next values of the iterator that came back, as a list; it may be an endless one.
 
         Args:
@@ -119,12 +121,12 @@ class Called:
 
         return _Further(self, ask)
 
-    def then(self, method: str, *args: Any, **how: Any) -> "Called":
+    def then(self, method: str, *args: Any, **how: Any) -> Called:
         """Call a method of the instance that came back; arguments as `student.call` takes them."""
         given = [_plain(value) for value in args]
         return _Further(self, lambda handle, made: handle.call(made, *given, method=method, **how))
 
-    def attribute(self, name: str) -> "Called":
+    def attribute(self, name: str) -> Called:
         """What an attribute of the instance that came back holds, or a property gives."""
         return _Further(self, lambda handle, made: handle.attribute(made, name))
 
@@ -164,7 +166,7 @@ class Called:
         """Judge the value by the solution's; keywords as `gives` takes them."""
         self.gives(self.expected, **judged)
 
-    def has_shape(self, *shape: int, dtype: Any = torch.float32) -> Any:
+    def has_shape(self, *shape: int, dtype: Any = FLOAT32) -> Any:
         """Judge what kind of thing the value is, and return it.
 
         Args:
@@ -172,13 +174,13 @@ class Called:
             dtype: the expected one, as `judge.shape` takes it; of an array the solution's.
         """
         if isinstance(self.value, np.ndarray) and isinstance(self.expected, np.ndarray):
-            dtype = self.expected.dtype if dtype is torch.float32 else dtype
+            dtype = self.expected.dtype if dtype is FLOAT32 else dtype
         self.judge.shape(self.value, shape, dtype=dtype)
         return self.value
 
     def keeps_arguments(self) -> None:
         """Judge that no argument was changed in place."""
-        given = [v for v in (*self.args, *self.how.values()) if isinstance(v, torch.Tensor | list)]
+        given = [v for v in (*self.args, *self.how.values()) if is_tensor(v) or isinstance(v, list)]
         self.judge.that(not self.answer.changed, _(SOME_CHANGED if len(given) > 1 else ONE_CHANGED))
 
     def gradients_agree(self, *, what: str | Sequence[str], **judged: Any) -> None:
@@ -253,11 +255,11 @@ class Attempt:
         for earlier in self.history[: called.before]:
             _ = earlier.right
 
-    def of(self, name: str) -> "Attempt":
+    def of(self, name: str) -> Attempt:
         """The same of another name that an assignment defines."""
         return Attempt(self.student, self.reference, self.judge, name)
 
-    def beside(self, name: str, exercise: str = "") -> "Attempt":
+    def beside(self, name: str, exercise: str = "") -> Attempt:
         """The same of another name, tried beside what is judged: no message shows these calls.
 
         Args:
@@ -267,7 +269,7 @@ class Attempt:
         """
         return replace(self.of(name), student=self.student.aside(exercise))
 
-    def step_before(self, name: str, assignment: str = "") -> "Attempt | None":
+    def step_before(self, name: str, assignment: str = "") -> Attempt | None:
         """An earlier exercise as the student's known mistakes make it; None where nothing is known.
 
         Whoever has made a mistake there makes it here as well, and has paid for it: what comes back
@@ -285,7 +287,7 @@ class Attempt:
             return None
         return Attempt(student, self.reference, self.judge, student.exercise.name)
 
-    def through(self, helper: Helper) -> "Attempt":
+    def through(self, helper: Helper) -> Attempt:
         """The same, called by a function of the check's own: that gets it, and the arguments after it.
 
         Args:
@@ -350,7 +352,7 @@ class Attempt:
         on_made: Callable[[Mapping[str, str]], None] | None = None,
         by_place: Collection[str] = (),
         **how: Any,
-    ) -> "Instance":
+    ) -> Instance:
         """An instance of the student's class, and one of the solution's when it is needed.
 
         The student's is made in one request with what is asked of it first, and before anything

@@ -1,5 +1,7 @@
 """Says how a value differs from the expected one, in a sentence and with hints. Pure."""
 
+from __future__ import annotations
+
 import cmath
 import math
 from collections import deque
@@ -10,7 +12,6 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
-import torch
 
 from grader.core.language import N_, _, listed, ngettext
 from grader.core.text import clean
@@ -18,6 +19,7 @@ from grader.sandbox.failures import closest, renamed
 from grader.sandbox.kinds import HASHED, Record
 from grader.sandbox.plain_data import OtherFloat
 from grader.sandbox.tables import is_missing, is_table
+from grader.sandbox.torch_later import is_tensor, torch
 from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.relations import (
     BYTES,
@@ -98,7 +100,7 @@ class Difference:
     def shape(self) -> tuple[int, ...] | None:
         """The shape of the tensor that was expected; None where it was none."""
         expected = self.expected
-        return tuple(expected.shape) if isinstance(expected, torch.Tensor) else self.asked
+        return tuple(expected.shape) if is_tensor(expected) else self.asked
 
 
 def tolerances(
@@ -119,7 +121,7 @@ def tolerances(
         return atol, rtol or 0.0
     if rtol is not None:
         return SMALLEST_ATOL, rtol
-    if isinstance(expected, torch.Tensor):
+    if is_tensor(expected):
         if not (expected.is_floating_point() or expected.is_complex()):
             return 0.0, 0.0
         if expected.dtype not in (torch.float64, torch.complex128):
@@ -172,10 +174,10 @@ def compare(
         return found and (found[0].replace("torch.", ""), found[1])
     if isinstance(actual, np.ndarray):
         actual = Unsupported("numpy.ndarray")
-    if isinstance(expected, torch.Tensor):
+    if is_tensor(expected):
         within = tolerances(expected.detach(), atol, rtol)
         return _compare_tensor(actual, expected.detach(), within, axes, any_dtype, equal_nan)
-    if any_type and isinstance(actual, torch.Tensor) and actual.numel() == 1:
+    if any_type and is_tensor(actual) and actual.numel() == 1:
         actual = actual.item()
     is_number = isinstance(actual, int | float) and not isinstance(actual, bool)
     if isinstance(expected, float) and is_number:
@@ -262,7 +264,7 @@ def _compare_numbers(
     if both_nan:
         hints = (_(NAN_IS_NOT_NAN),)
     if math.isfinite(actual) and math.isfinite(expected):
-        hints = rounded_hints(torch.tensor(actual).double(), torch.tensor(expected).double())
+        hints = rounded_hints(actual, expected)
         if not (hints := tuple(hints)) and abs(expected) > max(1e-3, 20 * within[0]):
             hints = single_ratio_hints(actual, expected)
     return _contrast(one, other), tuple(hints)
@@ -307,7 +309,7 @@ def _not_asked_for(key: str, names: Sequence[str]) -> tuple[str, ...]:
     more = [_("others")] if len(near) > MOST_NAMED else []
     if not near:
         return ()
-    template = _("There is in its place, and not expected: {names}")
+    template = _("Found instead, and not expected: {names}")
     return (template.format(names=listed([*near[:MOST_NAMED], *more])),)
 
 
@@ -348,7 +350,7 @@ def _compare_tensor(
     equal_nan: bool,
 ) -> Found:
     atol, rtol = within
-    if not isinstance(actual, torch.Tensor):
+    if not is_tensor(actual):
         return _contrast(describe(expected), _kind_of(actual)), _no_tensor_hints(actual, expected)
     actual = actual.detach()
     if actual.shape != expected.shape:
@@ -384,7 +386,7 @@ def _kind_of(value: Any) -> str:
         return template.format(kind=kind, number=format_number(value, 4 if kind == "float" else 0))
     if isinstance(value, list | tuple) and len(value) > 1:
         template = ""
-        if all(isinstance(item, torch.Tensor) for item in value):
+        if all(is_tensor(item) for item in value):
             template = _("a Python {kind} of {size} tensors")
         elif all(isinstance(item, int | float) for item in value):
             template = _("a Python {kind} of {size} numbers")
@@ -398,7 +400,7 @@ def _no_tensor_hints(value: Any, expected: torch.Tensor) -> tuple[str, ...]:
     if isinstance(value, Unsupported) and "cuda" in value.type_name:
         return (_("The checks run on the CPU."),)
     items = value if isinstance(value, list | tuple) else [value]
-    if isinstance(value, list) and value and all(isinstance(i, torch.Tensor) for i in value):
+    if isinstance(value, list) and value and all(is_tensor(i) for i in value):
         return _of_parts(value, expected)
     is_array = isinstance(value, Unsupported) and value.type_name.startswith("numpy.")
     is_number = all(isinstance(i, int | float) and not isinstance(i, bool) for i in items)
@@ -474,9 +476,7 @@ def _shape_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> t
         )
         return (words.format(count=expected.shape[0]),)
     if actual.dim() == 1 < expected.dim() and 1 < actual.numel() < expected.numel():
-        picked = _(
-            "It has one axis, as where single values are picked with a mask of truth values."
-        )
+        picked = _("It has one axis, as if a boolean mask had picked single values.")
         return (picked,)
     return tuple(shape_relation(actual.shape, expected.shape))
 
@@ -553,7 +553,7 @@ def _value_hints(
 
 def describe(value: Any, say: Say = _) -> str:
     """A value in a few words, never a student's text at length; `say=str` leaves them in English."""
-    if isinstance(value, torch.Tensor):
+    if is_tensor(value):
         words = (
             say("a tensor of shape {shape}") if value.dim() else say("a tensor of a single number")
         )

@@ -1,14 +1,21 @@
 """Draws the inputs of checks, on the trusted side, from one seed per run."""
 
+from __future__ import annotations
+
 import hashlib
 import random
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-import torch
+
+from grader.sandbox.torch_later import torch
 
 T = TypeVar("T")
+
+LARGEST_SPAN = 2**24
+"""Of less than this, torch makes a whole number of 32 random bits."""
 
 VISIBLE_SEED = "visible"
 """Visible checks have fixed inputs, the same in every run."""
@@ -25,26 +32,34 @@ class Draw:
         self.number = int.from_bytes(digest, "big")
         if seed == VISIBLE_SEED:  # students read it, and type it
             self.number %= SHOWN_SEEDS
-        self.generator = torch.Generator().manual_seed(self.number)
+        self.twister = np.random.RandomState(self.number % 2**32)
         # What no message shows by code is drawn beside it: that code stays right.
         self.plain, self.numpy = random.Random(self.number), np.random.default_rng(self.number)
-        self.drawn: list[tuple[str, torch.Tensor]] = []
+        self.drawn: list[tuple[str, torch.Tensor | int]] = []
+
+    @cached_property
+    def generator(self) -> torch.Generator:
+        """Draws tensors. It has drawn the whole numbers that were drawn before the first tensor."""
+        made = torch.Generator().manual_seed(self.number)
+        for _number in self.drawn:
+            torch.randint(0, 2, (), generator=made)
+        return made
 
     def normal(
-        self, *shape: int, std: float = 0.8, dtype: torch.dtype = torch.float32
+        self, *shape: int, std: float = 0.8, dtype: torch.dtype | None = None
     ) -> torch.Tensor:
         """Normal numbers around 0.
 
         Args:
             *shape: of the tensor.
             std: the standard deviation; at 0.8 mistakes lead to values that clearly differ.
-            dtype: a floating-point type.
+            dtype: a floating-point type; float32 unless given.
         """
         numbers = torch.randn(*shape, generator=self.generator, dtype=torch.float32)
         code = f"torch.randn({', '.join(map(str, shape))}) * {std}"
-        if dtype != torch.float32:
+        if dtype not in (None, torch.float32):
             code = f"({code}).to({dtype})"
-        return self._drew(code, (numbers * std).to(dtype))
+        return self._drew(code, (numbers * std).to(dtype or torch.float32))
 
     def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0) -> torch.Tensor:
         """Uniform numbers of float32.
@@ -62,10 +77,15 @@ class Draw:
 
     def whole(self, low: int, high: int) -> int:
         """A whole number from `low` up to and including `high`."""
-        number = torch.randint(low, high + 1, (), generator=self.generator)
-        return int(self._drew(f"torch.randint({low}, {high + 1}, ())", number))
+        # As torch's generator draws it, which is not imported for whole numbers alone.
+        if "generator" in vars(self) or high - low >= LARGEST_SPAN:
+            number = int(torch.randint(low, high + 1, (), generator=self.generator))
+        else:
+            number = low + int.from_bytes(self.twister.bytes(4), "little") % (high + 1 - low)
+        self.drawn.append((f"torch.randint({low}, {high + 1}, ())", number))
+        return number
 
-    def array(self, *shape: int, std: float = 0.8) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    def array(self, *shape: int, std: float = 0.8) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Normal numbers around 0, as a numpy array of float64.
 
         Args:

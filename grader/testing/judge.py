@@ -1,5 +1,7 @@
 """What checks call: it compares what student code returned with what is expected."""
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -7,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
 
 from grader.core.language import N_, _, listed, paragraph
 from grader.core.text import clean
 from grader.course.printed_tensors import Printed
 from grader.sandbox.failures import renamed, shortened
+from grader.sandbox.torch_later import has_torch, is_tensor, torch
 from grader.testing.compare import Difference, Say, compare, describe, letter_case, tolerances
 from grader.testing.costs import GROWN, grown, grown_too_much, uncounted
 from grader.testing.replies import Answer
@@ -20,6 +22,8 @@ from grader.testing.roles import Roles
 from grader.testing.student import Call
 
 THE_RESULT = N_("the result")
+FLOAT32: Any = "torch.float32"
+"""The usual dtype, by a name for which nobody has to import torch."""
 NO_RETURN = N_("Does your function end in a `return`?")
 
 NO_GRADIENT = N_(
@@ -135,7 +139,7 @@ class Judge:
             source = self.say(expected.source) or _("the printed ones")
             atol = expected.atol if atol is None and rtol is None else atol
             expected = expected.tensor
-        if axes and isinstance(expected, torch.Tensor) and len(axes) != expected.dim():
+        if axes and is_tensor(expected) and len(axes) != expected.dim():
             # It may be the student's own value: what is wrong is told where the solution is judged.
             self.misnamed.append((tuple(axes), tuple(expected.shape)))
         named = tuple(self.say(axis) for axis in axes)
@@ -150,7 +154,7 @@ class Judge:
             equal_nan=equal_nan,
         ):
             summary, hints = found
-            is_number = isinstance(expected, torch.Tensor | float)
+            is_number = is_tensor(expected) or isinstance(expected, float)
             atol, rtol = tolerances(expected if is_number else 1.0, atol, rtol)
             if renamed := self._renamed(actual, expected) or not_taken(actual):
                 what, summary, hints = "", renamed, ()
@@ -179,7 +183,7 @@ class Judge:
         actual: Any,
         shape: Sequence[int],
         *,
-        dtype: Any = torch.float32,
+        dtype: Any = FLOAT32,
         what: str = "",
     ) -> None:
         """Judge what kind of thing a value is; its numbers do not count.
@@ -195,7 +199,8 @@ class Judge:
             Mismatch: when it is something else.
         """
         expected: Any
-        if dtype is None or isinstance(dtype, torch.dtype):
+        dtype = torch.float32 if dtype is FLOAT32 else dtype
+        if dtype is None or (has_torch() and isinstance(dtype, torch.dtype)):
             expected = torch.zeros(tuple(shape), dtype=dtype or torch.float32)
         else:
             is_kind = isinstance(actual, np.ndarray) and np.issubdtype(actual.dtype, dtype)
@@ -276,7 +281,7 @@ class Judge:
             return (_("Is your code indented below `def`?"),)
         if call.body == "empty":
             return (_("Nothing is written in {name} yet.").format(name=clean(call.target, 80)),)
-        values = expected.flatten().tolist() if isinstance(expected, torch.Tensor) else [expected]
+        values = expected.flatten().tolist() if is_tensor(expected) else [expected]
         numbers = NUMBER.findall(ABOUT_A_TENSOR.sub("", call.printed))
         printed = [float(number) for number in numbers]
         if len(printed) != len(values) or not all(isinstance(v, int | float) for v in values):

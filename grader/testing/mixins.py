@@ -6,13 +6,15 @@ among them is named there (`test_x = KeepsArguments.test_x`). One that shall wei
 defined again, with its marks, and calls the one here by `super()`.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import pytest
-import torch
 
 from grader.core.language import N_, _
 from grader.core.text import clean
+from grader.sandbox.torch_later import torch
 from grader.testing.attempt import Attempt
 from grader.testing.draw import Draw
 
@@ -45,8 +47,8 @@ class HasInputs:
     shapes: tuple[tuple[int, ...], ...] = ()
     axes: tuple[str, ...] = ()
 
-    def inputs(self, draw: Draw, dtype: torch.dtype = torch.float32) -> tuple[Any, ...]:
-        """The arguments of a call, drawn, in that dtype."""
+    def inputs(self, draw: Draw, dtype: torch.dtype | None = None) -> tuple[Any, ...]:
+        """The arguments of a call, drawn, in that dtype; in float32 unless given."""
         if not self.shapes:
             raise NotImplementedError("its class has neither `shapes` nor `inputs`")
         return tuple(draw.normal(*shape, dtype=dtype) for shape in self.shapes)

@@ -1,17 +1,20 @@
-"""Says how values, or shapes, lie to the expected ones: exchanged, rounded, too large. Pure.
+"""Says how values, or shapes, relate to the expected ones: exchanged, rounded, too large. Pure.
 
 Every sentence is true of the values that are compared; none is a guess about code.
 """
+
+from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import torch
+from numpy.typing import ArrayLike
 
 from grader.core.language import _, listed, ngettext
 from grader.core.text import clean
+from grader.sandbox.torch_later import torch
 
 MOST_LISTED = 3
 """How many places along an axis are listed."""
@@ -67,7 +70,7 @@ def _joined(actual: Shape, expected: Shape) -> Iterator[str]:
 def value_relation(
     actual: torch.Tensor, expected: torch.Tensor, atol: float, axes: Sequence[str]
 ) -> Iterator[str]:
-    """How values lie to the expected ones, in the first sentence that is true of them.
+    """How values relate to the expected ones, in the first sentence that is true of them.
 
     Args:
         actual: the student's, finite.
@@ -132,7 +135,7 @@ def _exchanged(actual: torch.Tensor, expected: torch.Tensor, atol: float, name: 
     moved = [place for place in range(size) if order[place] != place]
     first, holds = moved[0], order[moved[0]]
     template = _(
-        "The expected values are there, in another order by {name}: at {name} {first} stand those "
+        "The expected values are there, in another order by {name}: {name} {first} has those "
         "of {name} {holds}."
     )
     return template.format(name=name, first=first, holds=holds)
@@ -184,15 +187,16 @@ NEAR = 2e-6
 """How far a right value may be off, in units of values up to 1."""
 
 
-def rounded_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
+def rounded_hints(actual: ArrayLike, expected: ArrayLike) -> Iterable[str]:
     """Whether values are the expected ones but for some digits, or for what such a step makes.
 
     Args:
         actual: the student's, finite.
         expected: of the same shape.
     """
+    actual, expected = np.asarray(actual), np.asarray(expected)
     for digits in range(MOST_DIGITS, 0, -1):
-        if _is_near(actual, expected.round(decimals=digits)):
+        if np.allclose(actual, expected.round(digits), rtol=NEAR, atol=NEAR):
             template = ngettext(
                 "It is the expected result rounded to {count} digit after the point.",
                 "It is the expected result rounded to {count} digits after the point.",
@@ -200,7 +204,7 @@ def rounded_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]
             )
             yield template.format(count=digits)
             return
-    if bool(((actual - expected).abs() < CLOSE * expected.abs().max()).all()):
+    if bool((abs(actual - expected) < CLOSE * abs(expected).max()).all()):
         yield _(
             "All is close to what is expected: a number or a step on the way that is rounded, or a "
             "formula that gives nearly the same?"

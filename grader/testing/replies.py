@@ -3,15 +3,16 @@
 A reply that cannot be read raises `WireFault`; parts that do not matter are dropped.
 """
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-import torch
-
 from grader.core.language import _
 from grader.core.records import Outcome
 from grader.sandbox.failures import IMPORTS, CodeLine
+from grader.sandbox.torch_later import is_tensor, torch
 from grader.sandbox.wire import Frame, Unpacker, WireFault
 from grader.sessions.base import death
 from grader.testing.costs import Cost, read_cost
@@ -31,9 +32,9 @@ OUTCOMES = {
 """The kinds of failure, and the outcome of a check that ends in one."""
 
 REPORTED_BY_SERVANTS = ("missing", "not_attempted", "exception", "timeout", "out_of_memory")
-"""The kinds that the student's own process can report; the others only the trusted side knows.
+"""The kinds of failure that the student's own process can report; the others only the trusted side knows.
 
-It repeats which statement ended an earlier process while a file was loaded, and how, as it was told.
+A process also reports how an earlier one died while it loaded a file: the trusted side told it so.
 """
 
 EXIT_STATUS = re.compile(r"-?[0-9]{1,3}|None")
@@ -79,7 +80,7 @@ class Failure:
     message: str = ""
     location: CodeLine | None = None
     own: bool = False
-    loading: "Failure | None" = None
+    loading: Failure | None = None
     similar: tuple[str, ...] = ()
     is_sentence: bool = False
     stopped: str = ""
@@ -286,7 +287,7 @@ def _texts_of(value: object) -> dict[str, str]:
 def _tensors(value: object) -> dict[str, torch.Tensor | None]:
     """By name, and None for what is no tensor."""
     items = _dict(value).items()
-    return {str(name): item if isinstance(item, torch.Tensor) else None for name, item in items}
+    return {str(name): item if is_tensor(item) else None for name, item in items}
 
 
 def _is_texts(value: object) -> bool:

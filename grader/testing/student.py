@@ -4,6 +4,8 @@ Its verbs send requests; what comes back is plain data, rebuilt on this side. A 
 raises a `StudentOutcome`, which is no `Exception`, so that no check swallows it by accident.
 """
 
+from __future__ import annotations
+
 import ast
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,11 +18,11 @@ from textwrap import dedent
 from typing import Any, TypeVar
 
 import pytest
-import torch
 
 from grader.core.errors import GraderFault
 from grader.core.language import N_, _
 from grader.course.course import Exercise
+from grader.sandbox.torch_later import is_tensor, torch
 from grader.sandbox.wire import Frame, NamedFunction, Packer, RemoteObject, WireFault
 from grader.sessions.base import OwnFrame, is_busy
 from grader.testing.lookup import Located, SubmissionHandle
@@ -200,7 +202,7 @@ class StudentHandle:
         (value,) = self._read(lambda reply: read_values(reply, "value"), frame)
         return value
 
-    def aside(self, exercise: str = "") -> "StudentHandle":
+    def aside(self, exercise: str = "") -> StudentHandle:
         """A handle on the same submission, for what an earlier exercise gives.
 
         No message shows what it is asked, and no known mistake is recognised by what it returns.
@@ -217,7 +219,7 @@ class StudentHandle:
                 located = Located("", Failure("missing"), readable=False)
         return StudentHandle(self.submission, other, located=located, roles=self.roles)
 
-    def step_before(self, exercise: str) -> "StudentHandle | None":
+    def step_before(self, exercise: str) -> StudentHandle | None:
         """A handle on the solution of an earlier exercise, with the student's mistakes in it.
 
         None where the student's is right, or its mistakes were not recognised. It may be one of an
@@ -304,7 +306,7 @@ class StudentHandle:
         call = self.calls[-1]
         if cotangent is None:
             return answer
-        if isinstance(answer.value, torch.Tensor) and answer.value.shape != cotangent.shape:
+        if is_tensor(answer.value) and answer.value.shape != cotangent.shape:
             raise self._outcome(Failure("wrong_shape", message=_other_shape(answer, cotangent)))
         if answer.gradients is None:
             raise self._outcome(Failure("crashed", message=_("its process left out the gradients")))
@@ -622,7 +624,7 @@ class StudentHandle:
             return [how(*args, **kwargs) for args, kwargs in given]
         return []
 
-    def _made(self, asked: "StudentHandle", value: Any) -> Any:
+    def _made(self, asked: StudentHandle, value: Any) -> Any:
         """An instance that was made, made once more; anything else as it is."""
         if not isinstance(value, RemoteObject) or not value.number:
             return value
@@ -659,7 +661,7 @@ class StudentHandle:
             frame = self.submission.ask({"verb": "get", "source": key, "name": name})
             with suppress(WireFault):
                 (value,) = read_values(frame, "value") if "failure" not in frame.header else (None,)
-                if isinstance(value, torch.Tensor):
+                if is_tensor(value):
                     found[name] = value
         return found
 

@@ -4,6 +4,8 @@
 is judged where nothing of the student's runs.
 """
 
+from __future__ import annotations
+
 import ast
 import builtins
 import cmath
@@ -18,9 +20,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from grader.sandbox.servant import NOTE
+from grader.sandbox.torch_later import torch
 
 MODULES: Mapping[str, Any] = {
     "np": np,

@@ -11,6 +11,8 @@ for what it needs, as a check does:
 It returns one heat map, or a list of them.
 """
 
+from __future__ import annotations
+
 import hashlib
 import math
 import re
@@ -18,13 +20,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-
 from grader.core.errors import UsageError
 from grader.core.language import _, listed
 from grader.core.records import Axis, Number, Rows
 from grader.core.text import clean
 from grader.core.views import HeatMap
+from grader.sandbox.torch_later import is_tensor, torch
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Say, describe
 from grader.testing.judge import not_taken
@@ -191,7 +192,7 @@ class Heat:
         Raises:
             CannotShow: when it is something else.
         """
-        if isinstance(value, torch.Tensor) and value.shape == shape and not value.is_complex():
+        if is_tensor(value) and value.shape == shape and not value.is_complex():
             return value.detach().to(torch.float64)
         name = self.calls[-1].target if self.calls else ""
         sentence = _("What came back is {what}; the picture needs a tensor of shape {shape}.")

@@ -119,7 +119,7 @@ def double(x):
     while True:
         time.sleep(60)
 """,
-        request_seconds=1.0,
+        request_seconds=0.5,
     )
     assert verdict == SILENCE
 
@@ -137,7 +137,7 @@ def double(x):
         send(b" ")
         time.sleep(0.01)
 """,
-        request_seconds=1.0,
+        request_seconds=0.5,
     )
     assert verdict == SILENCE
 
@@ -154,7 +154,7 @@ def test_silence_is_a_time_out(attack):
             while True:
                 time.sleep(60)
         """,
-        request_seconds=1.0,
+        request_seconds=0.5,
     )
     assert verdict == SILENCE
 

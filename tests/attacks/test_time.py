@@ -67,7 +67,7 @@ def slow(body):
 @pytest.mark.parametrize("body", INTERRUPTED.values(), ids=INTERRUPTED.keys())
 def test_what_can_be_interrupted_names_its_line(attack, body):
     """The student reads where time went."""
-    assert attack(slow(body), request_seconds=0.5) == TOO_LONG
+    assert attack(slow(body), request_seconds=0.3) == TOO_LONG
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_what_can_be_interrupted_names_its_line(attack, body):
 @pytest.mark.parametrize("body", NOT_INTERRUPTED.values(), ids=NOT_INTERRUPTED.keys())
 def test_what_cannot_be_interrupted_is_ended_with_its_process(attack, body):
     """The deadline that counts is kept outside; the other exercises have a new process."""
-    assert attack(slow(body), request_seconds=0.5) == STILL_RUNNING
+    assert attack(slow(body), request_seconds=0.3) == STILL_RUNNING
 
 
 @pytest.mark.slow
@@ -89,18 +89,18 @@ def test_what_cannot_be_interrupted_is_ended_with_its_process(attack, body):
 )
 def test_what_can_sometimes_be_interrupted_is_ended(attack, body):
     """Whether it can depends on the moment, and on the version of Python."""
-    score, lost, reason = attack(slow(body), request_seconds=0.5)
+    score, lost, reason = attack(slow(body), request_seconds=0.3)
     assert ((score, lost), reason in ("too long", "still running")) == (TOO_LONG[:2], True)
 
 
 def test_what_stands_before_a_sleep_counts(attack):
     """A file that falls asleep at its end has defined everything."""
-    assert attack("import time\ntime.sleep(1000)\n", load_seconds=1.5) == UNHARMED
+    assert attack("import time\ntime.sleep(1000)\n", load_seconds=0.5) == UNHARMED
 
 
 def test_what_stands_after_a_sleep_is_lost(attack):
     """A file that falls asleep at its start has defined nothing."""
-    verdict = attack("", before="import time\ntime.sleep(1000)\n", load_seconds=1.0)
+    verdict = attack("", before="import time\ntime.sleep(1000)\n", load_seconds=0.5)
     assert verdict == (0, NOTHING_LOADED, "too long")
 
 
@@ -109,7 +109,7 @@ def test_what_stands_before_what_cannot_be_interrupted_counts(attack):
     """Its process is ended, and a new one loads what stands above it."""
     verdict = attack(
         "import collections, itertools\ncollections.deque(itertools.repeat(0), maxlen=0)",
-        load_seconds=1.0,
+        load_seconds=0.5,
     )
     assert verdict == UNHARMED
 
@@ -118,7 +118,7 @@ def test_what_stands_before_what_cannot_be_interrupted_counts(attack):
 def test_what_stands_after_what_cannot_be_interrupted_is_lost(attack):
     """It is run once; the reason names its line."""
     endless = "import collections, itertools\ncollections.deque(itertools.repeat(0), maxlen=0)\n"
-    verdict = attack("", before=endless, load_seconds=1.0)
+    verdict = attack("", before=endless, load_seconds=0.5)
     assert verdict == (0, NOTHING_LOADED, "too long")
 
 

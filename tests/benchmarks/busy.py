@@ -6,7 +6,7 @@
 Runs `grader check` and `grader grade` of the solutions with busy loops beside them, and exits with 1
 when a point is lost, or when a name of the example class is not the one in its golden results. Each
 loop has a session of its own, because Linux shares a processor out by session. What is printed as
-`times` is how much longer the command took on the wall than of the processor's time.
+`times` is how much longer the command took on the wall than of CPU time.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What this checkout costs and what an earlier one does, in turn, in the processor's time.
+"""What this checkout costs and what an earlier one does, in turn, in CPU time.
 
     git worktree add ../old COMMIT && make -C ../old setup
     python tests/benchmarks/pairs.py --old ../old                  # everything

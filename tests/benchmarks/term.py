@@ -6,7 +6,7 @@
 Three assignments, handed in once or several times, with every known mistake of theirs, late, by groups,
 by students with extensions, and by some who copied, in six ways. Everything is decided, published,
 compared, mended and searched for pairs. Then it says how many planted pairs are among the first 40,
-and whether those concerned by a mended check are those who differ when everybody is graded again.
+and whether those concerned by a corrected check are those who differ when everybody is graded again.
 """
 
 import argparse

@@ -29,18 +29,17 @@ SMALLEST = {
     "copies": ("similar.py", "--seed", "1"),
     "term": ("term.py", "--honest", "8", "--copies", "2"),
 }
-IN_EACH_RUN = ("isolation",)
 LONG = ("busy", "copies", "pairs", "student", "term", "watch", "workers")
 
 
 def case(name: str) -> object:
     """A benchmark's smallest run, marked by how long it takes."""
-    marks = [] if name in IN_EACH_RUN else [pytest.mark.proof]
-    marks += [pytest.mark.long] if name in LONG else []
+    marks = [pytest.mark.long] if name in LONG else []
     return pytest.param(*SMALLEST[name][:1], SMALLEST[name][1:], id=name, marks=marks)
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(("program", "words"), [case(name) for name in SMALLEST])
 def test_a_benchmark_runs_at_its_smallest_size(
     program: str, words: tuple[str, ...], tmp_path: Path

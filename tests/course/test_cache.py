@@ -105,12 +105,13 @@ ITS_OWN_FIRST = """if cache and "mine" in vars(self):
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("kept", "name"),
     [
         (ITS_OWN, "cached-in-the-module"),
-        pytest.param(GOES_ON, "cached-in-the-module-for-good", marks=pytest.mark.proof),
-        pytest.param(ITS_OWN_FIRST, "cached-in-the-module-first", marks=pytest.mark.proof),
+        (GOES_ON, "cached-in-the-module-for-good"),
+        (ITS_OWN_FIRST, "cached-in-the-module-first"),
     ],
     ids=["what is given does not count", "for good", "before what is given"],
 )

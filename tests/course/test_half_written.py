@@ -2,21 +2,30 @@
 
 import ast
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.cli.render import exercise_sign
-from grader.core.records import Outcome
+from grader.core.records import Outcome, Result
 from grader.course.course import Course, load_course
+from grader.judging.known_mistakes import RecordedMistakes
 from grader.judging.outcomes import checks_passed, shown_checks, status_words
 from grader.judging.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
 from grader.sessions.in_process import InProcessSession
-from grader.submissions.submission import read_submission
+from grader.submissions.submission import Submission, read_submission
 
 pytestmark = pytest.mark.slow
 
 CLASSES = 18
+
+
+def nameless(course: Course, submission: Submission, scope: Scope) -> Result:
+    """What a submission gets, in this process and without the names of mistakes."""
+    with closing(visible_grader(course)) as made:
+        grader = replace(made, mistakes=RecordedMistakes({}))
+        return grade(grader, submission, InProcessSession(submission), scope)
 
 
 def with_open_forwards(solution: Path, course: Course) -> tuple[str, list[str]]:
@@ -45,8 +54,7 @@ def test_parameters_count_while_forward_is_open(root: Path, tmp_path: Path) -> N
     assert len(ids) == CLASSES
     submission = read_submission(course, tmp_path, "me")
     scope = Scope({id_: course.exercises[id_] for id_ in ids}, VISIBLE_CHECKS)
-    with closing(visible_grader(course)) as grader:
-        result = grade(grader, submission, InProcessSession(submission), scope)
+    result = nameless(course, submission, scope)
     for exercise in result.exercises:
         assert exercise.checks[0].message == "`forward` is not written yet."
         assert {c.outcome for c in exercise.checks} == {Outcome.NOT_ATTEMPTED, Outcome.PASSED}
@@ -82,9 +90,7 @@ def test_a_wrapper_waits_for_the_head_that_it_cannot_use(
         (tmp_path / sources[head.id].name).write_text(broken, "utf-8")
     submission = read_submission(course, tmp_path, "me")
     exercises = {exercise.id: exercise for exercise in wrapper.exercises}
-    with closing(visible_grader(course)) as grader:
-        scope = Scope(exercises, VISIBLE_CHECKS)
-        (exercise,) = grade(grader, submission, InProcessSession(submission), scope).exercises
+    (exercise,) = nameless(course, submission, Scope(exercises, VISIBLE_CHECKS)).exercises
     assert exercise.waits_for == "07_causal_attention/CausalAttention"
 
 
@@ -97,10 +103,7 @@ def test_what_waits_for_what_waits_says_where_to_begin(root: Path, tmp_path: Pat
         (tmp_path / solution.name).write_text(text, "utf-8")
     submission = read_submission(course, tmp_path, "me")
     chosen = {e.id: e for e in course.by_id["14_gpt_block"].exercises if e.name in ids}
-    with closing(visible_grader(course)) as grader:
-        scope = Scope(chosen, VISIBLE_CHECKS)
-        result = grade(grader, submission, InProcessSession(submission), scope)
-    *_others, last = result.exercises
+    *_others, last = nameless(course, submission, Scope(chosen, VISIBLE_CHECKS)).exercises
     assert last.checks[0].message.splitlines() == [
         "It needs your `TransformerBlock`, which is not right yet.",
         "That one waits as well: begin with `gelu`.",

@@ -15,6 +15,7 @@ from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
 
 pytestmark = pytest.mark.slow
+PROOF = pytest.mark.proof
 
 HEAD, WRAPPER = "07_causal_attention/CausalAttention", "08_multi_head_wrapper"
 BATCHED = "09_multi_head_attention/MultiHeadAttention"
@@ -172,18 +173,19 @@ CALLED_SO = ("CausalAttention(d_in, d_out", "CausalAttention(d_out, d_in")
 @pytest.mark.parametrize(
     ("head", "wrapper"),
     [
-        (NO_DEFAULT, ()),
-        (SIZES_SWAPPED, (CALLED_SO,)),
-        (IN_OTHER_WORDS, (CALLED_SO,)),
-        ((("context_length", "block_size"),), ()),
-        ((("self.W_", "self.my_"),), ()),
-        (SEEDED, ()),
-        (
+        pytest.param(NO_DEFAULT, (), id="no default", marks=PROOF),
+        pytest.param(SIZES_SWAPPED, (CALLED_SO,), id="sizes swapped", marks=PROOF),
+        pytest.param(IN_OTHER_WORDS, (CALLED_SO,), id="other words"),
+        pytest.param((("context_length", "block_size"),), (), id="names", marks=PROOF),
+        pytest.param((("self.W_", "self.my_"),), (), id="layers"),
+        pytest.param(SEEDED, (), id="seed", marks=PROOF),
+        pytest.param(
             (("CausalAttention", "CausalSelfAttention"),),
             (("CausalAttention", "CausalSelfAttention"),),
+            id="class",
+            marks=PROOF,
         ),
     ],
-    ids=["no default", "sizes swapped", "other words", "names", "layers", "seed", "class"],
 )
 def test_a_slip_in_a_head_does_not_cost_its_wrapper(
     graded: Graded, text: Callable[..., str], head: Edits, wrapper: Edits
@@ -206,7 +208,7 @@ def test_a_slip_in_a_head_does_not_cost_its_wrapper(
     ],
     ids=["context length", "dropout", "bias", "sizes"],
 )
-@pytest.mark.parametrize("alias", [False, True])
+@pytest.mark.parametrize("alias", [False, pytest.param(True, marks=PROOF)])
 def test_heads_of_another_name_are_judged_by_their_own_class(
     graded: Graded, text: Callable[..., str], find: str, put: str, alias: bool
 ) -> None:
@@ -274,7 +276,7 @@ def notebook(*cells: str) -> str:
 
 
 @pytest.mark.parametrize("form", ["script", "notebook", "two files"])
-@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("order", [1, pytest.param(-1, marks=PROOF)])
 def test_two_classes_of_one_name_each_count_where_they_fit(
     graded: Graded, text: Callable[..., str], form: str, order: int
 ) -> None:

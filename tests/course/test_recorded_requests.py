@@ -13,7 +13,6 @@ from grader.core.records import Visibility
 from grader.course.course import Course, load_course
 from grader.course.misconceptions import edited, read_misconceptions
 from grader.course.printed_tensors import Ledger
-from grader.extras.mutants.edits import mutants
 from grader.judging.collect import collect
 from grader.judging.fixtures import CheckEnvironment, read_solutions
 from grader.judging.known_mistakes import LiveMistakes
@@ -84,6 +83,8 @@ def test_a_wrong_answer_leads_to_no_other_request(course: Course, id_: str) -> N
 @pytest.mark.proof
 def test_no_mutant_leads_to_another_request(course: Course) -> None:
     """A tenth of them; known mistakes, one and two at a time, are tried by each release itself."""
+    from grader.extras.mutants.edits import mutants  # which takes half a second to import
+
     for id_, exercise in course.exercises.items():
         texts = (mutant.text for mutant in [*mutants(course, exercise)][::10])
         assert asked_otherwise(course, id_, texts) == []

@@ -43,7 +43,7 @@ of them are run.
 SOME = ("01", "05", "06", "10", "11")
 """Assignments to grade where the whole course would take long."""
 
-SHORT = ("01", "03", "06", "07", "08")
+SHORT = ("01", "03", "06")
 """Assignments that the class of `make test` hands in; that of the proof hands in all."""
 
 WHOLE = ()
@@ -226,7 +226,8 @@ def test_a_notebook_gets_what_a_script_of_the_same_code_gets(
     assert found == {student: scores(content) for student, content in usual.items()}
 
 
-@pytest.mark.slow
+@OF_THE_WHOLE_COURSE
+@pytest.mark.proof
 def test_what_a_wrapper_lacks_is_no_mistake_in_either_form(
     course: Course, scripts: Path, notebooks: Path, tmp_path: Path, launcher: Launcher
 ) -> None:

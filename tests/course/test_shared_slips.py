@@ -77,11 +77,10 @@ def handed_in(course, tmp_path):
 
 @pytest.fixture
 def judged(course, launcher):
-    """How each check of 04 and 07 ended for a submission, and what was said."""
+    """How each check of the layer of 04 and of those of 07 ended, and what was said."""
 
     def run(bench, submission):
-        near = ("04_self_attention", "07_causal_attention")
-        scope = Scope({id_: e for id_, e in course.exercises.items() if e.assignment in near})
+        scope = Scope(course.select(("04/SelfAttention_v2", "07")))
         with closing(ChildSession(launcher, submission, course.limits)) as session:
             result = outcomes(bench, submission, session, scope)
         return {c.id: (c.outcome, c.message) for e in result.exercises for c in e.checks}

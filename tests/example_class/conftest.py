@@ -4,7 +4,7 @@ What students hand in is graded, never collected: some of them bring tests of th
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,10 +26,12 @@ collect_ignore = ["submissions"]
 
 HERE = Path(__file__).parent
 SEED = 1
-DEAR = ("misspelt_methods", "wrong_shape")
+DEAR = ("misspelt_methods", "two_mistakes", "wrong_shape")
 """Who has so much wrong that all known mistakes are run, alone and in twos: as dear as all others
 together, and left to the proof.
 """
+WHOLE = ("perfect_py",)
+"""Who handed in the whole course, and is left to the proof as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +58,28 @@ class Graded:
 
 @pytest.fixture(scope="session")
 def graded(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Graded:
-    """The class without those who are dear, graded once, sealed where this machine can."""
-    return graded_of(root, tmp_path_factory.mktemp("graded"), are_dear=False)
+    """The class without those below, graded once, sealed where this machine can."""
+    return graded_of(root, tmp_path_factory.mktemp("graded"))
 
 
 @pytest.fixture(scope="session")
 def graded_dear(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """Those who are dear."""
-    return graded_of(root, tmp_path_factory.mktemp("dear"), are_dear=True)
+    return graded_of(root, tmp_path_factory.mktemp("dear"), DEAR)
 
 
-def graded_of(root: Path, out: Path, *, are_dear: bool) -> Graded:
-    """Grade one of the two parts of the class."""
+@pytest.fixture(scope="session")
+def graded_whole(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    """Who handed in the whole course."""
+    return graded_of(root, tmp_path_factory.mktemp("whole"), WHOLE)
+
+
+def graded_of(root: Path, out: Path, names: Collection[str] = ()) -> Graded:
+    """Grade these students, or all whom no other part has."""
     course = load_course(root)
     everybody = read_class(HERE / "submissions", roster=read_roster(HERE / "roster.csv"))
-    students = [student for student in everybody if (student.id in DEAR) is are_dear]
+    others = {student.id for student in everybody}.difference(DEAR, WHOLE)
+    students = [student for student in everybody if student.id in (names or others)]
     run = ClassRun(course, students, out, isolation(), str(SEED))
     run.carry_out(grade_in_less_time, Silence())
     records = [json.loads(path.read_text("utf-8")) for path in (out / "results").iterdir()]
@@ -82,7 +91,7 @@ def grade_in_less_time(settings: RunSettings, students: Iterable[Student]) -> Do
     """Grade in this process; loops that never end are ended sooner, which no result says."""
     with closing(new_worker(settings)) as worker:
         course = worker.grader.environment.course
-        limits = replace(course.limits, load_seconds=0.8, request_seconds=0.5)
+        limits = replace(course.limits, load_seconds=0.4, request_seconds=0.25)
         worker.grader.environment.course = replace(course, limits=limits)
         for student in students:
             yield student, worker.outcomes(student)

@@ -13,7 +13,10 @@ from grader.intake.read import read_submissions
 
 __all__ = ["chromium", "visit"]
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    *(pytest.mark.slow, pytest.mark.proof, pytest.mark.long),
+    pytest.mark.xdist_group("example class"),
+]
 
 HERE = Path(__file__).parent
 PICTURE = "docs/desk.png"
@@ -21,16 +24,16 @@ SIZE = (1280, 1000)
 
 
 def test_a_students_work_stands_beside_the_feedback(
-    root: Path, graded: Any, visit: Open, tmp_path: Path, request: pytest.FixtureRequest
+    root: Path, graded_dear: Any, visit: Open, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """The code with its lines, what is known of its mistakes, a request, and the forms."""
-    requests, options = tmp_path / "requests.csv", earlier_options(graded.out)
+    requests, options = tmp_path / "requests.csv", earlier_options(graded_dear.out)
     why = "I think one of the two is right."
     requests.write_text(f"student,exercise,why\ntwo_mistakes,SelfAttention_v2,{why}\n", "utf-8")
     assert options is not None
-    with read_submissions(graded.course, HERE / "submissions", HERE / "roster.csv") as intake:
+    with read_submissions(graded_dear.course, HERE / "submissions", HERE / "roster.csv") as intake:
         place = tmp_path / "decisions.toml"
-        desk = Desk(graded.course, graded.out, options, intake, place, requests=requests)
+        desk = Desk(graded_dear.course, graded_dear.out, options, intake, place, requests=requests)
         with served(desk) as (address, _once):
             page = visit(address, SIZE).page
             here = address.partition("/?")[0]

@@ -11,7 +11,7 @@ from golden_results import golden_exercise
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
 from grader.intake.folders import read_class
 from grader.intake.roster import read_roster
-from tests.example_class.conftest import DEAR
+from tests.example_class.conftest import DEAR, WHOLE
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("example class")]
 
@@ -70,18 +70,26 @@ def golden_assignment(assignment: AssignmentResult) -> dict[str, Any]:
     }
 
 
+PROOF, LONG = [pytest.mark.proof], [pytest.mark.proof, pytest.mark.long]
+
+
 @pytest.mark.parametrize(
-    "student",
+    ("part", "student"),
     [
-        pytest.param(one, marks=[pytest.mark.proof, pytest.mark.long] if one in DEAR else ())
-        for one in STUDENTS
+        pytest.param("graded_dear", student, marks=LONG)
+        if student in DEAR
+        else pytest.param("graded_whole", student, marks=PROOF)
+        if student in WHOLE
+        else ("graded", student)
+        for student in STUDENTS
     ],
 )
-def test_the_result_is_the_golden_one(student: str, request: pytest.FixtureRequest) -> None:
+def test_the_result_is_the_golden_one(
+    part: str, student: str, request: pytest.FixtureRequest
+) -> None:
     """Scores, outcomes, misconceptions, messages and notes are as written down."""
     path = HERE / "golden" / f"{student}.json"
-    part = request.getfixturevalue("graded_dear" if student in DEAR else "graded")
-    found = golden(part.results[student])
+    found = golden(request.getfixturevalue(part).results[student])
     if request.config.getoption("--update-golden"):
         text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
         path.write_text(text, "utf-8", newline="\n")
@@ -98,10 +106,18 @@ def exercises_of(result: Result, *, handed_in: bool = True) -> Iterator[Exercise
             yield from assignment.exercises
 
 
-@pytest.mark.parametrize("student", ["perfect_notebook", "perfect_py"])
-def test_honest_students_beside_hostile_ones_have_full_marks(graded: Any, student: str) -> None:
+@pytest.mark.parametrize(
+    ("part", "student"),
+    [
+        ("graded", "perfect_notebook"),
+        pytest.param("graded_whole", "perfect_py", marks=pytest.mark.proof),
+    ],
+)
+def test_honest_students_have_full_marks(
+    part: str, student: str, request: pytest.FixtureRequest
+) -> None:
     """Nobody pays for what others hand in; right code passes however it is written."""
-    result = graded.results[student]
+    result = request.getfixturevalue(part).results[student]
     read = {assignment.id for assignment in result.assignments if assignment.read_from}
     lost = [
         exercise.id for exercise in exercises_of(result) if exercise.score != exercise.max_score
@@ -136,16 +152,25 @@ def test_what_was_not_handed_in_has_no_score(graded: Any) -> None:
     assert {(exercise.score, exercise.checks) for exercise in missing} == {(None, ())}
 
 
-def test_known_mistakes_are_named(graded: Any) -> None:
-    """One mistake by its name, two at once by both of theirs."""
-    named = {
-        (student, exercise.id.partition("/")[2]): set(exercise.misconceptions)
-        for student in ("scale_forgotten", "two_mistakes")
-        for exercise in exercises_of(graded.results[student])
-        if exercise.misconceptions
+def test_a_known_mistake_is_named(graded: Any) -> None:
+    """By its name."""
+    assert named_of(graded, "scale_forgotten") == {"SelfAttention_v2": {"v2-scale-missing"}}
+
+
+@pytest.mark.proof
+@pytest.mark.long
+def test_two_known_mistakes_at_once_are_named(graded_dear: Any) -> None:
+    """By both of their names."""
+    assert named_of(graded_dear, "two_mistakes") == {
+        "SelfAttention_v1": {"v1-root-forgotten", "v1-plain-tensors"},
+        "SelfAttention_v2": {"v2-softmax-over-queries", "v2-always-biased"},
     }
-    assert named == {
-        ("scale_forgotten", "SelfAttention_v2"): {"v2-scale-missing"},
-        ("two_mistakes", "SelfAttention_v1"): {"v1-root-forgotten", "v1-plain-tensors"},
-        ("two_mistakes", "SelfAttention_v2"): {"v2-softmax-over-queries", "v2-always-biased"},
+
+
+def named_of(part: Any, student: str) -> dict[str, set[str]]:
+    """The names of a student's mistakes, by exercise."""
+    return {
+        exercise.id.partition("/")[2]: set(exercise.misconceptions)
+        for exercise in exercises_of(part.results[student])
+        if exercise.misconceptions
     }

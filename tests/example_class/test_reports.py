@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from grader.core.doors import entries
+from grader.core.entry_points import entries
 from grader.core.records import Outcome, Visibility
 from grader.judging.results import points
 from grader.reports.base import OF_GRADE, GradedClass

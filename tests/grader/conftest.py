@@ -2,6 +2,7 @@
 
 import os
 import select
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -73,20 +74,25 @@ def two() -> int:
 }
 
 
-@pytest.fixture
-def small_course(tmp_path: Path) -> Course:
-    """A course of two assignments, `first` with `one` and `second` (which imports it) with `two`."""
-    root = tmp_path / "course"
+@pytest.fixture(scope="session")
+def small_course_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of `small_course`, made once."""
+    root = tmp_path_factory.mktemp("small") / "course"
     root.mkdir()
     (root / "course.toml").write_text(MANIFEST, "utf-8")
     for name, text in SOLUTIONS.items():
         path = root / "solutions" / name
         path.parent.mkdir(parents=True)
         path.write_text(text, "utf-8")
-    course = load_course(root)
-    for file in generate(course):
+    for file in generate(load_course(root)):
         file.write(root)
-    return course
+    return root
+
+
+@pytest.fixture
+def small_course(small_course_files: Path, tmp_path: Path) -> Course:
+    """A course of two assignments, `first` with `one` and `second` (which imports it) with `two`."""
+    return load_course(shutil.copytree(small_course_files, tmp_path / "course"))
 
 
 # Values.

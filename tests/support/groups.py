@@ -1,4 +1,4 @@
-"""Which tests stay on one worker: those of a file, and those of files that share something dear.
+"""Which tests stay on one worker: those of a file, and those of files that share something expensive.
 
 xdist has groups of its own (`--dist loadgroup`), but since pytest 9.2 names of tests are computed, so
 that xdist 3.8 no longer writes a test's group behind its name, and every test is a group by itself.

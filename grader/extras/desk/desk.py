@@ -30,7 +30,7 @@ from grader.classes.score import Scorer
 from grader.classes.store import RunOptions, Store
 from grader.cli.class_output import row_results
 from grader.cli.publish import published
-from grader.core.doors import entries
+from grader.core.entry_points import entries
 from grader.core.errors import GraderError, UsageError
 from grader.core.files import OutputFile, file_name, write_whole
 from grader.core.language import _, listed

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from importlib.metadata import packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -48,6 +47,7 @@ from grader.judging.collect import collect
 from grader.judging.fixtures import CheckEnvironment, live_environment
 from grader.judging.run import CheckRun
 from grader.release.prose import in_comment
+from grader.release.requirements import installed_distributions
 from grader.release.solution_cells import REGION
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import default_launcher
@@ -356,7 +356,7 @@ def _requirements(
     before = rendered(f"course/{REQUIREMENTS}", kit=kit) if is_new else ""
     before = path.read_text("utf-8") if path.is_file() else before
     modules = {re.split("[/.]", name)[0] for name in local}
-    installed = packages_distributions()
+    installed = installed_distributions()
     names = {min(installed.get(name, [name])) for name in made.packages - modules}
     lines = sorted(name for name in names if not re.search(rf"(?mi)^{re.escape(name)}\b", before))
     text = "\n".join([before.rstrip("\n"), *lines]).strip("\n")

@@ -77,7 +77,7 @@ class HeardSession(Session):
         self.inner = InProcessSession(self.submission)
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
-        """Reply within these seconds of the processor's time; to what came together, one by one."""
+        """Reply within these seconds of CPU time; to what came together, one by one."""
         if frame.header["verb"] == TOGETHER:
             return in_turn(frame, partial(self.ask, seconds=seconds))
         if frame.header["verb"] == "forget":
@@ -101,7 +101,7 @@ def allowed(solution: float) -> float:
 
 @contextmanager
 def _limited(seconds: float) -> Iterator[None]:
-    """Raise `OutOfTime` in what runs inside, after this much of the processor's time.
+    """Raise `OutOfTime` in what runs inside, after this much of CPU time.
 
     A check's own limit ends it where the system has no such timer.
     """

@@ -19,7 +19,7 @@ MOST_OF_TEXT = {Kind.COMMENT: 3, Kind.STRING: 3, Kind.NAME: 1}
 CODE = {Kind.CODE, Kind.STEP}
 """Kinds of which some students have many, and share some by chance."""
 MOST_OF_CODE = 2
-"""Of what is alike in one definition so much counts, the second half."""
+"""At most so many similarities of one definition count, the second one half."""
 NEAR = 0.6
 """The share of what makes a pair telling from which it is a near miss."""
 WORDS = re.compile(r"[^\W\d_\u3040-\u9fff]+|[\u3040-\u9fff]")

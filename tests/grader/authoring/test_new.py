@@ -67,7 +67,7 @@ def test_where_there_are_no_templates_it_is_said(monkeypatch: pytest.MonkeyPatch
         new_course("Mine")
 
 
-@pytest.fixture(params=["plain", "numpy"])
+@pytest.fixture(params=["plain", pytest.param("numpy", marks=pytest.mark.proof)])
 def other_course(request: pytest.FixtureRequest, tmp_path: Path) -> Course:
     """A new course of another kind, whose assignment has another name."""
     write_all(new_course("Mine", "02_counting_words", request.param), tmp_path / "other")

@@ -1,4 +1,4 @@
-"""Commands killed at each of their writes: nothing is lost or half, and the next one ends as ever."""
+"""Commands killed at each of their writes: nothing is lost or half, and the next one ends as usual."""
 
 import shutil
 from contextlib import suppress
@@ -100,7 +100,7 @@ def test_what_is_published_is_whole(make, monkeypatch, tmp_path):
     "decided", [True, pytest.param(False, marks=pytest.mark.proof)], ids=["decided", "graded"]
 )
 def test_a_run_goes_on(make, monkeypatch, tmp_path, decided):
-    """Each record is whole, whoever has the decision already; the same command ends as ever."""
+    """Each record is whole, whoever has the decision already; the same command ends as usual."""
     run = make("out")
     if decided:
         run.run(names=TWO)

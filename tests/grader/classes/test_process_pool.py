@@ -6,6 +6,7 @@ import pytest
 
 from grader.classes.process_pool import grade_locally
 from grader.classes.store import RunSettings
+from grader.core.kept import CACHE_VARIABLE
 from grader.course.course import load_course
 from grader.intake.folders import Student
 
@@ -84,3 +85,22 @@ def test_a_child_has_neither_the_seed_nor_the_environment_of_its_worker(
         for id_, result in results.items()
     }
     assert ends == {"looks": {"passed"}, "finds": {"passed", "failed"}}
+
+
+@pytest.mark.slow
+def test_a_worker_says_which_known_mistakes_it_runs(course_copy, tmp_path, monkeypatch):
+    """Once, for the first who gets an exercise wrong."""
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    course, told = load_course(course_copy), []
+    settings = RunSettings(course.root, course.hash, "1", "process")
+    students = []
+    for name in ("first", "second"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "scores.py").write_text(
+            "def scores(queries, keys):\n    return queries @ keys.T\n"
+        )
+        students.append(Student(name, folder))
+    assert len(list(grade_locally(settings, students, 1, lambda *what: told.append(what)))) == 2
+    assert told[0] == ("01_scores/scores", 3)
+    assert len(told) == len(set(told))

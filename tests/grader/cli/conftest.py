@@ -106,6 +106,31 @@ class Ran:
         return [line.rstrip() for line in self.out.rstrip().splitlines()]
 
 
+@pytest.fixture(scope="session")
+def releases() -> dict[str, tuple[Path, Ran]]:
+    """What was released already, by audience."""
+    return {}
+
+
+@pytest.fixture
+def release(
+    grader: Callable[..., Ran],
+    releases: dict[str, tuple[Path, Ran]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str], tuple[Path, Ran]]:
+    """Releases the course to an audience, once for all tests, which leave it as it is."""
+
+    def made(audience: str) -> tuple[Path, Ran]:
+        if audience not in releases:
+            place = tmp_path_factory.mktemp("releases") / audience
+            ran = grader("release", place, "--to", audience)
+            assert ran.code == 0, ran.err
+            releases[audience] = place, ran
+        return releases[audience]
+
+    return made
+
+
 @pytest.fixture
 def grader(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     """Runs a command of the course's folder."""

@@ -1,5 +1,6 @@
 """Tests of the authors' commands, of `grader doctor`, and of how errors are told."""
 
+import shutil
 import time
 
 import pytest
@@ -179,9 +180,9 @@ def test_a_mutant_that_is_written_down_is_equivalent(grader, folder):
     ]
 
 
-@pytest.mark.parametrize("line", ["raw = raw[:4]", "raw = raw.clamp(-20, 20)"])
-def test_what_only_other_inputs_tell_survives(grader, edit, line):
-    """Checks have four rows at most, and no large scores."""
+def test_what_only_other_inputs_tell_survives(grader, edit):
+    """Checks have no large scores."""
+    line = "raw = raw.clamp(-20, 20)"
     edit("solutions/02_mixture/mixture.py", "    return torch", f"    {line}\n    return torch")
     ran = grader("mutate", "weights", "--jobs", 1)
     place = ran.lines.index("    + raw = raw") - 2
@@ -247,11 +248,9 @@ def test_a_solution_that_fails_has_no_mutants(grader, edit):
 
 
 @pytest.fixture
-def released(grader, tmp_path):
+def released(release):
     """A students' copy of the course."""
-    dest = tmp_path / "released"
-    ran = grader("release", dest, "--to", "students")
-    assert ran.code == 0
+    dest, ran = release("students")
     assert all(line.startswith("Recording assignments: ") for line in ran.err.splitlines())
     assert ran.out.startswith("Released to students: ")
     return dest
@@ -299,13 +298,15 @@ def test_a_release_tells_assistants_to_explain_unless_the_course_says_no(
 
 
 @pytest.mark.slow
-def test_in_a_release_check_and_hint_work_as_in_the_course(released, grader, work, monkeypatch):
+def test_in_a_release_check_and_hint_work_as_in_the_course(
+    released, grader, work, monkeypatch, tmp_path
+):
     """The same words to the same work, from recordings."""
     place = work(
         scores="def scores(queries, keys):\n    return queries @ keys.T\n", mixture="right"
     )
     here = [grader("check", "--submission", place), grader("hint", "Mixture")]
-    monkeypatch.chdir(released)
+    monkeypatch.chdir(shutil.copytree(released, tmp_path / "released"))  # paths are shown from it
     there = [grader("check", "--submission", place), grader("hint", "Mixture")]
     assert there[1] == here[1]
     assert there[0].lines == [*here[0].lines, "The visible checks decide 2 of 6 points."]

@@ -81,16 +81,6 @@ def test_a_file_of_another_name_is_asked_for_no_place(grader, folder, tmp_path):
     assert "in the wrong place?" not in said(ran)
 
 
-def test_a_stubs_raise_above_code_is_told_to_be_removed(grader, folder, work):
-    """The exercise is attempted, and its code never runs."""
-    right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")
-    above = 'raise NotImplementedError("01_scores/scores: not attempted yet")\n    products'
-    text = right.replace("products =", f"{above} =", 1)
-    ran = grader("check", "01", "--submission", work(scores=text))
-    assert "The stub's `raise` still stands above your code: remove it." in said(ran)
-    assert "not attempted yet 0" not in said(ran)
-
-
 def test_a_function_that_is_defined_twice_is_noted_where_it_is_not_right(grader, folder, work):
     """The last definition counts, as in Python."""
     right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")

@@ -48,6 +48,7 @@ def check(folder, tmp_path):
     return run
 
 
+@pytest.mark.proof
 def test_a_right_solution_passes(check, work):
     """It exits with 0, prints the points, and leaves nothing behind."""
     done = check(work(scores="right"))

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from grader.cli import cli, doctor
-from grader.cli.app import WISHES
+from grader.cli.app import COMMANDS_BY_TASK, GRADE
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +99,7 @@ def test_help_in_a_copy_lists_what_works_there(grader, folder, tmp_path, monkeyp
 
     students = ["check", "doctor", "hint", "pack", "predict", "show", "status", "styles", "watch"]
     work = ["check", "watch", "status", "hint", "show", "predict", "styles", "pack"]
-    everything = [name for wish in WISHES for name in listed(wish)]
+    everything = [name for wish in COMMANDS_BY_TASK for name in listed(wish)]
     assert listed("Work on the exercises") == work
     assert listed("Look into what a class did") == ["explain", "compare", "similar", "learn"]
     assert sorted(everything) == cli.list_commands(click.Context(cli))
@@ -109,3 +109,11 @@ def test_help_in_a_copy_lists_what_works_there(grader, folder, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path / "copy")
     assert listed("Commands") == students
     assert "grader grade SUBMISSIONS" not in grader("--help").out
+
+
+def test_a_command_without_a_place_of_its_own_is_in_the_section_of_its_group(grader, monkeypatch):
+    """An instructors' command of another package, say, or a new one of the kit."""
+    monkeypatch.setitem(COMMANDS_BY_TASK, GRADE, "release grade")
+    _head, _, commands = grader("--help").out.partition(f"{GRADE}:\n")
+    names = [line.split()[0] for line in commands.partition("\n\n")[0].splitlines()]
+    assert names == ["release", "grade", "desk", "publish", "send"]

@@ -13,7 +13,7 @@ from grader.cli import cli, main
 from grader.cli.app import COMMANDS, _sentence
 from grader.cli.help import SpokenCommand
 from grader.core import language
-from grader.core.doors import entries
+from grader.core.entry_points import entries
 from grader.core.text import display_width
 from grader.course.course import Course
 from grader.release.catalogs import domain_folder, mo_bytes

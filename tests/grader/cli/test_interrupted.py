@@ -207,6 +207,7 @@ def assert_completed(runs, undisturbed, kills):
     assert runs.leftovers() == ([], [])
 
 
+@pytest.mark.proof
 def test_a_killed_run_is_completed_as_an_undisturbed_one(runs, tmp_path, monkeypatch):
     """Byte for byte what one process writes that nobody kills; what was done stays done."""
     monkeypatch.setenv("GRADED", str(tmp_path / "undisturbed.log"))

@@ -7,7 +7,7 @@ import pytest
 
 from grader.sandbox.wire import decode_header, split
 from grader.sessions.child import ChildSession
-from grader.sessions.stopwatch import NoTurn
+from grader.sessions.stopwatch import NotScheduled
 
 WORDS = "not judged: the computer was busy"
 SENTENCE = "This was not judged: the computer was busy, and your code got no turn. Run it again."
@@ -23,7 +23,7 @@ def crowded(monkeypatch):
     def timed(session, request, seconds):
         verbs = {decode_header(header)["verb"] for header, _payload in split(request)}
         if verbs & {"call", "batch"} and session.submission.student in ("ada", "me"):
-            raise NoTurn
+            raise NotScheduled
         return real(session, request, seconds)
 
     monkeypatch.setattr(ChildSession, "_timed", timed)

@@ -56,6 +56,21 @@ def test_a_class_in_which_nothing_changed_is_told_in_one_line(clock):
     assert text.getvalue() == "Grading: 3 of 3 students (3 unchanged) done.\n"
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_first_who_gets_an_exercise_wrong_learns_what_is_waited_for(clock, terminal):
+    """Known mistakes are run once for all: many of them take a while, a few do not."""
+    manager, text = watch(terminal=terminal)
+    with manager as watcher:
+        watcher.begin("students", 2, 0)
+        clock[0] += 11
+        watcher.prepares("01_first/one", 9)
+        watcher.prepares("02_second/two", 48)
+        if terminal:
+            watcher.bar.refresh()
+    assert "48 known mistakes of two are run, once for all" in text.getvalue()
+    assert "of one" not in text.getvalue()
+
+
 def test_on_a_terminal_there_is_a_bar(clock):
     """With students done, the rate, failures, and the time left."""
     manager, text = watch(terminal=True)

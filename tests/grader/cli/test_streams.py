@@ -77,7 +77,7 @@ def test_signs_stay_apart_in_ascii():
 
 
 def test_only_encoding_has_its_signs_replaced():
-    """What cannot be decoded is an error as ever."""
+    """What cannot be decoded is an error as usual."""
     shared.fit_streams()
     with pytest.raises(UnicodeDecodeError):
         b"\xff".decode("ascii", shared.REPLACED_ERRORS)

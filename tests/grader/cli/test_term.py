@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from grader.core.doors import entries
+from grader.core.entry_points import entries
 from grader.reports.base import OF_GRADE
 from tests.grader.classes.conftest import files_in
 

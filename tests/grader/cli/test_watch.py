@@ -106,6 +106,7 @@ def test_save_verdict_hint_next_quit(terminal):
 
 
 @in_a_terminal
+@pytest.mark.proof
 def test_an_endless_loop_blocks_neither_keys_nor_saves(terminal, edit):
     """It is left at once, and nothing of it goes on running."""
     first = '[[assignments]]\nid = "01_scores"'
@@ -174,6 +175,7 @@ def test_a_plain_terminal_is_sent_no_escapes(terminal):
 
 
 @in_a_terminal
+@pytest.mark.proof
 def test_without_a_terminal_it_prints_verdicts_until_it_is_interrupted(folder):
     """Keys are off."""
     environment = {**os.environ, "PYTHONIOENCODING": "cp437", "COLUMNS": "80"}

@@ -1,12 +1,14 @@
 """What is kept in the user's cache: found again, made again after any change, and never wrong."""
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from grader.core import kept as module
-from grader.core.kept import CACHE_VARIABLE, cache_folder, is_kept, kept
+from grader.core.kept import CACHE_VARIABLE, cache_folder, is_kept, kept, one_at_a_time
 
 
 @pytest.fixture
@@ -25,6 +27,7 @@ class Maker:
     def __call__(self):
         """Make it once more."""
         self.times += 1
+        time.sleep(0.01)  # so that another thread may begin
         return self.content
 
 
@@ -135,6 +138,28 @@ def test_a_folder_that_cannot_be_written_is_no_error(folder):
     assert [kept("kind", "a", make) for _ in range(2)] == [b"made"] * 2
     assert make.times == 2
     assert folder.parent.read_text("utf-8") == "not a folder"
+
+
+def test_who_would_make_the_same_waits_and_finds_it(folder):
+    """One at a time looks, makes and keeps; where no folder can be made, nobody waits."""
+    make = Maker()
+
+    def found_or_made(_turn):
+        with one_at_a_time("kind", "a"):
+            return kept("kind", "a", make)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(found_or_made, range(8))) == {b"made"}
+    assert make.times == 1
+    with one_at_a_time("kind", "a"), one_at_a_time("another", "a"):
+        assert [file.name for file in folder.glob("*.lock")]
+
+
+def test_where_no_file_can_be_locked_nobody_waits(folder):
+    """A file is no folder for locks either."""
+    folder.parent.write_text("not a folder", "utf-8")
+    with one_at_a_time("kind", "a"), one_at_a_time("kind", "a"):
+        assert folder.parent.is_file()
 
 
 def test_without_a_folder_nothing_is_kept(monkeypatch):

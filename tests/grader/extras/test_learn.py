@@ -221,7 +221,7 @@ def changed_code(text, other):
     return statements, {n.arg for one in changed for n in ast.walk(one) if isinstance(n, ast.arg)}
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_what_the_courses_known_mistakes_do_is_learned(root):
     """All but those that import something, ask by `getattr`, or keep something with the function."""
     course, refused = load_course(root), {}

@@ -189,7 +189,7 @@ def work(name, *texts, kind=Kind.COMMENT):
     return Work(name, traces=tuple(Trace(kind, "01_a", text) for text in texts))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_several_processes_read_the_same(made, monkeypatch):
     """As for many students."""
     course, planted = made

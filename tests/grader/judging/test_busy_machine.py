@@ -14,7 +14,7 @@ from grader.judging.submission_grader import Scope, SubmissionGrader, grade
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import decode_header, split
 from grader.sessions.child import ChildSession
-from grader.sessions.stopwatch import NoTurn
+from grader.sessions.stopwatch import NotScheduled
 from grader.submissions.submission import read_submission
 
 RIGHT = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5\n"
@@ -38,7 +38,7 @@ class Crowded(ChildSession):
         verbs = [decode_header(header)["verb"] for header, _payload in split(request)]
         if self.missed and any(verb in self.verbs for verb in verbs):
             self.missed -= 1
-            raise NoTurn
+            raise NotScheduled
         return super()._timed(request, seconds)
 
 

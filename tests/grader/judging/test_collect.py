@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.translations import course_messages, kit_messages
+from grader.authoring.translations import course_messages
 from grader.core.errors import CourseError, GraderFault
 from grader.core.records import Visibility
 from grader.course.check_helpers import helpers_of, hidden_helpers, imported_helpers
@@ -157,13 +157,11 @@ def test_students_receive_the_helpers_that_visible_checks_import(written: Write)
 
 @pytest.mark.slow
 def test_what_helpers_say_is_there_to_translate(written: Write) -> None:
-    """Titles and sentences: a course's by the file, the kit's among its own."""
+    """Titles and sentences, by the file."""
     law = '\ndef law(judge, costs):\n    judge.grows(costs, at_most=2, step="step {number}")\n'
     course = written({SHARED: OF_THE_COURSE + law})
     said = {message.id for message in course_messages(course) if message.file == SHARED}
     assert said == {"The number should be right.", "It is another number", "step {number}"}
-    found = {message.id: message.file for message in kit_messages()}
-    assert found["The arguments should stay as they are."] == "grader/testing/mixins.py"
 
 
 def test_a_check_that_is_inherited_breaks_at_a_line_of_its_own_file(written: Write) -> None:

@@ -1,7 +1,11 @@
 """A compiled course: with a cache, without one, or with another's, a class has the same results."""
 
 import json
+import shutil
+import sys
 from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -58,7 +62,7 @@ class Mixture(torch.nn.Module):
     def forward(self, x):
         return weights(scores(self.W_query(x), self.W_key(x))) @ self.W_{value}(x)
 """
-SOME = ("right", "later-slip", "two-slips", "raises")
+SOME = ("later-slip", "two-slips")
 MIXTURES = {"later-slip": ("-1", "key"), "two-slips": ("0", "value")}
 
 
@@ -119,25 +123,50 @@ def small_class(course_copy, tmp_path, warm_parent):
     return Class(course_copy, tmp_path / "class", warm_parent)
 
 
-@pytest.mark.slow
-def test_a_class_has_the_same_results_with_a_cold_cache_a_warm_one_and_none(small_class, cache):
-    """To the byte: outcomes, messages, pictures and the names of mistakes."""
-    without = small_class.results()
+@pytest.fixture(scope="module")
+def compiled(example_course, tmp_path_factory, warm_parent):
+    """The results of a class without a cache and with a cold one; and that cache's folder."""
+    folder = tmp_path_factory.mktemp("compiled")
+    shutil.copytree(example_course, folder / "course")
+    graded = Class(folder / "course", folder / "class", warm_parent)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in sys.modules if name.startswith("tests.checks")]:
+            patch.delitem(sys.modules, name)  # another course's checks have the same names
+        patch.setenv(CACHE_VARIABLE, "")
+        without = graded.results()
+        patch.setenv(CACHE_VARIABLE, str(folder / "cache"))
+        return SimpleNamespace(without=without, cold=graded.results(), cache=folder / "cache")
+
+
+@pytest.fixture
+def warm(compiled, cache, tmp_path):
+    """A copy of that cache, in use."""
     cache("cache")
-    cold = small_class.results()
-    warm = small_class.results()
-    assert cold == without
-    assert warm == without
-    assert '"scores-not-scaled"' in without["slip"]
-    assert '"mixture-of-keys"' in without["later-slip"]
+    return Path(shutil.copytree(compiled.cache, tmp_path / "cache"))
+
+
+@pytest.mark.slow
+def test_a_class_has_the_same_results_with_a_cold_cache_a_warm_one_and_none(
+    small_class, compiled, warm, monkeypatch
+):
+    """To the byte; with a warm one nothing is kept anew, and neither mistakes nor solution run."""
+
+    def refuse(*_given):
+        raise AssertionError("this was kept")
+
+    monkeypatch.setattr(ExpectedRequests, "_ask", refuse)
+    monkeypatch.setattr(LiveMistakes, "session", refuse)
+    monkeypatch.setattr(kept, "write_whole", refuse)
+    assert compiled.cold == compiled.without
+    assert small_class.results() == compiled.without
+    assert '"scores-not-scaled"' in compiled.without["slip"]
+    assert '"mixture-of-keys"' in compiled.without["later-slip"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", ["seed", "language", "check", "solution", "mistake"])
-def test_what_was_compiled_for_something_else_is_not_used(small_class, cache, change):
+def test_what_was_compiled_for_something_else_is_not_used(small_class, cache, warm, change):
     """For another seed, language or course everything is as if nothing had been kept."""
-    cache("cache")
-    small_class.results(names=SOME)
     given = {"seed": {"seed": "2"}, "language": {"language": "ja"}}.get(change, {})
     files = {
         "check": ("tests/checks/01_scores/test_visible.py", "(2, 3)", "(3, 2)"),
@@ -156,30 +185,13 @@ def test_what_was_compiled_for_something_else_is_not_used(small_class, cache, ch
 
 
 @pytest.mark.slow
-def test_a_torn_cache_is_made_again(small_class, cache, tmp_path):
+def test_a_torn_cache_is_made_again(small_class, compiled, warm):
     """Each of its files, whichever half is lost."""
-    cache("cache")
-    whole = small_class.results()
-    files = [*(tmp_path / "cache").rglob("*.bin")]
+    files = [*warm.rglob("*.bin")]
     assert {path.parent.name for path in files} >= {"hashes", "mistakes", "requests"}
     for path in files:
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    assert small_class.results() == whole
-
-
-def test_a_warm_cache_leaves_nothing_to_work_out(small_class, cache, monkeypatch):
-    """Nothing is kept anew, no process started for known mistakes, and the solution asked nothing."""
-    cache("cache")
-    small_class.results(names=("right", "slip"))
-
-    def refuse(*_given):
-        raise AssertionError("this was kept")
-
-    monkeypatch.setattr(ExpectedRequests, "_ask", refuse)
-    monkeypatch.setattr(LiveMistakes, "session", refuse)
-    monkeypatch.setattr(kept, "write_whole", refuse)
-    small_class.results(names=("slip",))
-    assert '"score": 6' in small_class.results(names=("right",))["right"]
+    assert small_class.results(names=SOME) == {name: compiled.cold[name] for name in SOME}
 
 
 def test_mistakes_that_visible_checks_rule_out_are_not_run_for_a_new_class(small_class, cache):

@@ -71,10 +71,19 @@ def edited(course: Course, *edits: tuple[str, str]) -> Submission:
     return submission
 
 
-@pytest.fixture
-def grade_in_child(course: Course, warm_parent: WarmParent) -> Iterator[Grade]:
-    """Grades edited solutions in a child process, with all checks."""
+@pytest.fixture(scope="module")
+def grader(course: Course) -> Iterator[SubmissionGrader]:
+    """Grades with all checks."""
     grader = full_grader(course, "seed")
+    yield grader
+    grader.close()
+
+
+@pytest.fixture
+def grade_in_child(
+    course: Course, grader: SubmissionGrader, warm_parent: WarmParent
+) -> Iterator[Grade]:
+    """Grades edited solutions in a child process."""
     sessions = []
 
     def run(*edits: tuple[str, str]) -> Result:
@@ -85,7 +94,6 @@ def grade_in_child(course: Course, warm_parent: WarmParent) -> Iterator[Grade]:
     yield run
     for session in sessions:
         session.close()
-    grader.close()
 
 
 def failing(result: Result, exercise: str) -> list[tuple[Outcome, str]]:

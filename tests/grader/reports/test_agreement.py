@@ -9,11 +9,11 @@ from math import floor
 import pytest
 from msgspec import structs
 
-from grader.core.doors import entries
+from grader.core.entry_points import entries
 from grader.core.records import Outcome, Visibility
 from grader.judging.results import points
 from grader.reports.base import OF_GRADE, GradedClass, graded
-from grader.reports.scores_csv import scores_csv
+from grader.reports.check_csv import scores_csv
 
 ALL = [name for name in entries(OF_GRADE) if name != "csv"]
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from grader.classes.deciding import decided
 from grader.classes.decisions import Personal
-from grader.core.doors import entries
+from grader.core.entry_points import entries
 from grader.core.records import (
     AssignmentResult,
     CheckResult,

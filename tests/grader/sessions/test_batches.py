@@ -68,13 +68,17 @@ def test_a_death_ends_the_batch_where_it_happens(talk_to: Any, position: int) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("position", [1, 3])
-def test_each_request_has_a_time_of_its_own(talk_to: Any, position: int) -> None:
-    """All together may take longer than one; what never ends is ended where it is."""
+def test_each_request_has_a_time_of_its_own(talk_to: Any) -> None:
+    """All together may take longer than one."""
     busy = "start = process_time()\n    while process_time() < start + 0.3: pass"
     code = f"from time import process_time\n{COUNTING}".replace("    print(calls)", f"    {busy}")
     talk = talk_to(code.format(position=0, what="pass"), request_seconds=0.7)
     assert [reply["value"] for reply in asked_at_once(talk)] == [*range(1, CALLS + 1)]
+
+
+@pytest.mark.parametrize("position", [1, 3])
+def test_what_never_ends_is_ended_where_it_is(talk_to: Any, position: int) -> None:
+    """The replies before it count."""
     talk = talk_to(COUNTING.format(position=position, what="while True: pass"), request_seconds=0.3)
     replies = asked_at_once(talk)
     assert [reply.get("value") for reply in replies] == [*range(1, position), None]

@@ -176,7 +176,7 @@ def prefixes(name: str) -> list[str]:
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(FOLDERS, CHANGES)
 @example(
     {"02_second/second.py": b"x = 1\n"}, [("03_third/helper.py", b"def two():\n    return 1\n")]

@@ -65,7 +65,7 @@ def test_time_is_counted(small_course, folder, monkeypatch):
 
 @pytest.mark.proof
 def test_notebooks_full_of_values_are_read_in_ten_seconds(small_course, folder):
-    """Of the processor's time, however many there are: as many values as one may have, each another key."""
+    """Of CPU time, however many there are: as many values as one may have, each another key."""
     values = b",".join(b'"%d":%d' % (n, n) for n in range(MOST_PARTS // 2 - 1000))
     for name in ("first", *"abcdefghi"):
         (folder / f"{name}.ipynb").write_bytes(b'{"cells": [], "x": {' + values + b"}}")

@@ -135,7 +135,7 @@ def test_a_submission_that_is_not_there_is_a_usage_error(course, tmp_path):
 def test_a_single_file_of_another_kind_is_a_usage_error(course, tmp_path):
     """A picture is no submission."""
     put(tmp_path, ada_png="picture")
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError, match=r"ada\.png is neither a \.py nor an \.ipynb\.$"):
         read_submission(course, tmp_path / "ada.png", "ada")
 
 

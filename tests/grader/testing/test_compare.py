@@ -73,7 +73,7 @@ def test_a_tensor_of_a_single_number_is_called_so():
 
 
 ENDS_EARLY = "There is one entry instead of 4 along the first axis: does a loop end early?"
-PICKED = "It has one axis, as where single values are picked with a mask of truth values."
+PICKED = "It has one axis, as if a boolean mask had picked single values."
 
 
 def shapes_differ(expected, actual):

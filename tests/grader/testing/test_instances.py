@@ -320,13 +320,13 @@ def test_where_a_process_ends_is_found_out_one_by_one(talk_to: Any, own: str) ->
     assert both[0][0].kind == "crashed"
 
 
-@pytest.mark.parametrize("where", ["made", "called"])
+@pytest.mark.parametrize("where", [pytest.param("made", marks=pytest.mark.proof), "called"])
 def test_an_endless_loop_is_run_once(talk_to: Any, where: str) -> None:
     """It is told where it is, as one by one, and takes the time of one request."""
     own = LAYER.replace(f'print("{where}")', "while True: pass")
     both = []
     for ask in (at_once, one_by_one):
-        session = talk_to(own, request_seconds=1.0).session
+        session = talk_to(own, request_seconds=0.5).session
         handle = SubmissionHandle(session.submission, session, session.limits)
         attempt = attempt_of(StudentHandle(handle, EXERCISE))
         with pytest.raises(StudentOutcome) as caught:

@@ -141,8 +141,7 @@ def test_layers_of_other_names_are_told_beside_the_missing_ones():
     error = mismatch(judge, found, expected, what="shapes")
     assert str(error) == "'h.0.mlp.c_fc.weight' is missing"
     assert error.difference.hints == (
-        "There is in its place, and not expected: 'h.0.mlp.layers.0.weight', "
-        "'h.0.mlp.layers.2.weight'",
+        "Found instead, and not expected: 'h.0.mlp.layers.0.weight', 'h.0.mlp.layers.2.weight'",
     )
 
 

@@ -1,4 +1,4 @@
-"""How values lie to the expected ones, in words: true of the values, and silent where nothing is."""
+"""How values relate to the expected ones, in words: true of the values, and silent where nothing is."""
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ def with_rows(*rows, factor=3.0):
         (WAVE.flip(0), "The expected values are there, in reverse order by token."),
         (
             WAVE[:, [1, 0, 2, 3]],
-            "The expected values are there, in another order by feature: at feature 0 stand those "
+            "The expected values are there, in another order by feature: feature 0 has those "
             "of feature 1.",
         ),
         (

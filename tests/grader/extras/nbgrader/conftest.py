@@ -64,13 +64,8 @@ def run_python(folder: Path, *arguments: str) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-def grader(folder: Path, *command: str) -> Ran:
-    """Run one of the kit's commands in a folder."""
-    return run(folder, "grader.cli", *command)
-
-
 def grader_here(folder: Path, *command: str) -> Ran:
-    """The same in this process, which has imported torch and nbgrader already."""
+    """Run one of the kit's commands in a folder, in this process, which has imported torch already."""
     out, err = io.StringIO(), io.StringIO()
     with (
         pytest.MonkeyPatch.context() as patch,

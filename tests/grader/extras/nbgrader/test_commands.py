@@ -1,6 +1,6 @@
 """nbgrader's own commands on the course folder that we release, with several ways of handing it in.
 
-nbgrader starts a kernel for each submission: all six ways are part of the proof.
+nbgrader starts a kernel for each submission: this is part of the proof, and all six ways of the long one.
 """
 
 import csv
@@ -18,9 +18,9 @@ from grader.core.records import ExerciseResult, Outcome, Visibility
 from grader.judging.picture_layout import first_difference
 from grader.judging.results import from_json
 from grader.judging.scoring import exercise_score, total
-from tests.grader.extras.nbgrader.conftest import grader, grader_here, nbgrader, nbgrader_commands
+from tests.grader.extras.nbgrader.conftest import grader_here, nbgrader, nbgrader_commands
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("nbgrader")]
+pytestmark = [pytest.mark.proof, pytest.mark.xdist_group("nbgrader")]
 
 ASSIGNMENT, MODULE = "02_mixture", "mixture"
 IMPORTS = "import torch\nfrom scores import scores\nfrom torch import Tensor, nn"
@@ -82,7 +82,7 @@ class NbgraderFolder:
     scope="module",
     params=[
         pytest.param(FEW, id="few"),
-        pytest.param(tuple(SUBMISSIONS), id="all", marks=[pytest.mark.proof, pytest.mark.long]),
+        pytest.param(tuple(SUBMISSIONS), id="all", marks=pytest.mark.long),
     ],
 )
 def place(
@@ -90,7 +90,7 @@ def place(
 ) -> NbgraderFolder:
     """A released course folder after nbgrader's whole way, from assignment to export."""
     folder = tmp_path_factory.mktemp("nbgrader") / "course"
-    released = grader(course_folder, "release", str(folder), "--to", "nbgrader")
+    released = grader_here(course_folder, "release", str(folder), "--to", "nbgrader")
     assert released.code == 0, released.err
     assert not list(folder.rglob("test_hidden.py"))
     made = [("generate_assignment", id_) for id_ in ("01_scores", ASSIGNMENT)]
@@ -239,7 +239,6 @@ def test_nbgrader_warns_of_nothing_of_ours(place: NbgraderFolder) -> None:
     assert [line for line in warned if "[IPKernelApp]" not in line] == []
 
 
-@pytest.mark.proof
 def test_the_solutions_validate(place: NbgraderFolder) -> None:
     """`nbgrader validate` passes the source notebook, which builds on assignment 01."""
     shutil.copytree(place.folder / "source", place.folder / "elsewhere")

@@ -1,6 +1,6 @@
-"""Doors: what Python's entry points name, the kit's like any other package's, loaded when it is used.
+"""Entry points of the kit and of other packages, each loaded when it is used.
 
-A door is a group of entry points. An entry of the kit may name an extra in brackets, which installs what
+An entry of the kit may name an extra in brackets, which installs what
 the entry imports beyond the kit's own dependencies.
 """
 
@@ -13,21 +13,21 @@ from grader.core.kit import installing
 
 
 @cache
-def entries(door: str) -> dict[str, EntryPoint]:
-    """What stands at a door, and at those whose name begins with it and a dot, by name in order.
+def entries(group: str) -> dict[str, EntryPoint]:
+    """The entries of a group, and of those whose name begins with it and a dot, by name in order.
 
     Of several of one name the kit's own counts.
     """
     everything = entry_points()
-    doors = [group for group in everything.groups if f"{group}.".startswith(f"{door}.")]
-    found = [entry for group in doors for entry in everything.select(group=group)]
+    groups = [name for name in everything.groups if f"{name}.".startswith(f"{group}.")]
+    found = [entry for name in groups for entry in everything.select(group=name)]
     found.sort(key=lambda entry: (entry.name, entry.module.startswith("grader.")))
     return {entry.name: entry for entry in found}
 
 
-def of_address(door: str, address: str, usual: str) -> EntryPoint:
+def of_address(group: str, address: str, usual: str) -> EntryPoint:
     """The entry that an address names before its first colon; else the one that is meant usually."""
-    found = entries(door)
+    found = entries(group)
     return found.get(address.partition(":")[0], found[usual])
 
 
