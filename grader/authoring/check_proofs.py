@@ -256,9 +256,10 @@ def points_cannot_be_forged(validation: Validation) -> Iterator[str]:
 def stubs_earn_nothing(validation: Validation) -> Iterator[str]:
     """Every stub, as a script and as a notebook, earns 0 and ends as not attempted."""
     course = validation.course
-    old = {course.root / file.path for file in stale(course)}
+    assignments = assignments_of(course, validation.chosen)
+    old = {course.root / file.path for file in stale(course, [one.id for one in assignments])}
     for form in ("py", "ipynb"):
-        for assignment in validation.each(f"stubs ({form})", course.assignments):
+        for assignment in validation.each(f"stubs ({form})", assignments):
             paths = course.paths(assignment)
             path = paths.stub if form == "py" else paths.notebook
             if path.is_file() and path not in old:  # else a proof of files reports it

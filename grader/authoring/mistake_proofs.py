@@ -166,7 +166,7 @@ def _blocking_gate(checks: Iterable[Check], *compared: Traces) -> str:
 def _syntax_faults(validation: Validation) -> dict[str, str]:
     """By the id of a misconception whose `replace` makes no Python, that in a sentence."""
     course, faults = validation.course, {}
-    for assignment in course.assignments:
+    for assignment in assignments_of(course, validation.chosen):
         paths = course.paths(assignment)
         text = paths.solution.read_text("utf-8")
         for mistake in validation.mistakes.misconceptions[assignment.id]:

@@ -246,10 +246,14 @@ def grade_id(exercise: Exercise, *, is_test: bool) -> str:
     return f"test_{exercise.name}" if is_test else exercise.name
 
 
-def stale(course: Course) -> list[OutputFile]:
+def stale(course: Course, only: Collection[str] | None = None) -> list[OutputFile]:
     """The stubs and notebooks that differ from what the solutions make, as they should be.
 
     Points alone make none stale: releases have those of the manifest.
+
+    Args:
+        course: the course, whole.
+        only: the ids of the assignments that are looked at; all of them unless given.
 
     Raises:
         CourseError: when a solution cannot be read.
@@ -259,4 +263,4 @@ def stale(course: Course) -> list[OutputFile]:
         path = course.root / file.path
         return path.is_file() and POINTS.sub(b"", path.read_bytes()) == POINTS.sub(b"", file.data)
 
-    return [file for file in generate(course) if not is_current(file)]
+    return [file for file in generate(course, only=only) if not is_current(file)]

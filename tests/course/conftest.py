@@ -44,7 +44,6 @@ WHOLE = ()
 
 LARGE = (
     "SelfAttention_v1",
-    "SelfAttention_v2",
     "SelfAttentionNormal",
     "CausalAttention",
     "MultiHeadAttentionWrapper",

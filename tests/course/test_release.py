@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from grader.cli import cli
 from grader.course.course import Course
 from grader.course.misconceptions import read_misconceptions
 from grader.course.styles import read_styles
@@ -131,7 +133,22 @@ def check(folder: Path, submission: Path, *targets: str) -> dict[str, Any]:
         check=False,
     )
     assert done.returncode in (0, 1), done.stderr
-    result = json.loads(done.stdout)
+    return exercises_of(json.loads(done.stdout))
+
+
+def checked_here(course: Course, submission: Path, *targets: str) -> dict[str, Any]:
+    """What the course itself says, in this process."""
+    command = ["check", *targets, "--format", "json", "--submission", str(submission)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("GRADER_COURSE", raising=False)
+        patch.chdir(course.root)
+        done = CliRunner().invoke(cli, command)
+    assert done.exit_code in (0, 1), done.stderr
+    return exercises_of(json.loads(done.stdout))
+
+
+def exercises_of(result: dict[str, Any]) -> dict[str, Any]:
+    """The exercises of a record by id, without the time that their checks took."""
     for assignment in result["assignments"]:
         for exercise in assignment["exercises"]:
             for one in exercise["checks"]:
@@ -250,6 +267,6 @@ def test_mistakes_are_named_in_a_release_as_in_the_course(
     stub = released / "assignments" / assignment.id / name
     (tmp_path / name).write_text(filled(stub, exercise, bodies), "utf-8")
     there = check(released, tmp_path, assignment.id)
-    here = check(to_release.root, tmp_path, assignment.id)
+    here = checked_here(to_release, tmp_path, assignment.id)
     assert there == here
     assert there[exercise]["misconceptions"] == mistakes
