@@ -18,6 +18,9 @@ from grader.core import language
 from grader.core.kept import CACHE_VARIABLE
 
 ROOT = Path(__file__).parents[1]
+MEMORY = Path("/dev/shm")
+ROOM = 4 * 2**30
+"""Tests write half a GiB of small files: where there is this much room, in memory and not on a disk."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,6 +38,8 @@ def pytest_configure() -> None:
     What a run in the background starts would be deaf to it.
     """
     os.environ.setdefault(CACHE_VARIABLE, str(ROOT / "build" / "cache"))
+    if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     # A busy machine takes its time: no test of properties is judged by it.
     hypothesis.settings.register_profile("kit", deadline=None)
     hypothesis.settings.load_profile("kit")
