@@ -49,7 +49,8 @@ CREATE TABLE published_result (
 
 SENT = """
 CREATE TABLE IF NOT EXISTS sent (
-  student TEXT PRIMARY KEY, address TEXT NOT NULL, content TEXT NOT NULL, at TEXT NOT NULL
+  student TEXT NOT NULL, address TEXT NOT NULL, content TEXT NOT NULL, at TEXT NOT NULL,
+  PRIMARY KEY (student, address)
 ) WITHOUT ROWID
 """
 """Made when it is needed: a store without it is as good."""
@@ -388,13 +389,16 @@ class Store:
 
     # What was sent.
 
-    def sent(self) -> dict[str, Sent]:
-        """What each student was sent last."""
+    def sent(self) -> dict[str, set[Sent]]:
+        """What each student was sent last, at each address."""
         query = "SELECT count(*) FROM sqlite_master WHERE name = 'sent'"
         if not self._connection.execute(query).fetchone()[0]:  # nothing was ever sent
             return {}
         rows = self._connection.execute("SELECT student, address, content FROM sent")
-        return {student: Sent(address, content) for student, address, content in rows}
+        found: dict[str, set[Sent]] = {}
+        for student, address, content in rows:
+            found.setdefault(student, set()).add(Sent(address, content))
+        return found
 
     def remember_sent(self, student: str, sent: Sent, at: str) -> None:
         """Remember what a student was sent.

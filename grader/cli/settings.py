@@ -23,7 +23,11 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         **{key: key for key in ("never_lower", "reports", "assignments")},
     },
     "publish": {"out": "out"},
-    "send": {"out": "out", "roster": "roster", "server": "mail_server", "sender": "mail_from"},
+    "send": {
+        **{key: key for key in ("out", "roster", "repository")},
+        "server": "mail_server",
+        "sender": "mail_from",
+    },
     "desk": {key: key for key in ("out", "submissions", "requests")},
     "explain": {"run": "out", "submissions": "submissions"},
     "similar": {"run": "out", "submissions": "submissions"},
@@ -39,8 +43,6 @@ NEEDED = {
     ("publish", "out"): "the folder of the run, `grader publish OUT`",
     ("send", "out"): "the folder of the run, `grader send OUT`",
     ("send", "roster"): "the roster with everybody's address, --roster",
-    ("send", "server"): "your mail server, --server",
-    ("send", "sender"): "your own address, --from",
     ("desk", "out"): "the folder of the run, `grader desk OUT`",
     ("desk", "submissions"): "what the class handed in, --submissions",
     ("explain", "run"): "the folder that `grader grade --out` wrote, --run",
@@ -50,7 +52,7 @@ NEEDED = {
 }
 """What a command cannot do without, and how it is given."""
 
-NO_PATHS = ("policy", "mail_server", "mail_from")
+NO_PATHS = ("policy", "mail_server", "mail_from", "repository")
 REPORTS = "grader.reports.grade"
 
 Settings = dict[str, dict[str, Callable[[], object]]]

@@ -101,6 +101,7 @@ class GradeSettings:
         requests: what students ask to be looked at again.
         mail_server: what sends pages, as `host:port`.
         mail_from: the instructor's own address.
+        repository: where students' repositories are, with `{login}`; pages are pushed there, not mailed.
     """
 
     submissions: Text = ""
@@ -115,6 +116,7 @@ class GradeSettings:
     requests: Text = ""
     mail_server: Text = ""
     mail_from: Text = ""
+    repository: Text = ""
 
 
 NO_SETTINGS = GradeSettings()

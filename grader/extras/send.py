@@ -1,11 +1,11 @@
-"""`grader send`: everybody's published page by mail, to the addresses of the roster alone."""
+"""`grader send`: everybody's published page, by mail or into their repository, to addresses of the roster alone."""
 
 import os
 import re
 import smtplib
 import ssl
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import EmailMessage
@@ -23,9 +23,11 @@ from grader.core.errors import UsageError
 from grader.core.language import _
 from grader.core.records import Result
 from grader.core.text import clean, hash_of
-from grader.course.course import Course
+from grader.course.course import MANIFEST, Course
+from grader.extras.feedback_branch import address_of, pusher
+from grader.extras.github.report import summary
 from grader.intake.roster import Enrolled, read_roster
-from grader.judging.results import record_texts
+from grader.judging.results import for_student, record_texts
 from grader.reports.html.pages import student_page
 
 PASSWORD = "GRADER_MAIL_PASSWORD"
@@ -55,12 +57,38 @@ class Letter:
     name: str
 
 
+Deliver = Callable[[Letter], str]
+"""Sends one page; why it was refused, "" where it was not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How pages come to students.
+
+    Args:
+        address: a student's, "" where the roster has none.
+        no_address: what is said of those.
+        question: what is asked first, with `{what}` for how many pages.
+        opened: what sends them.
+    """
+
+    address: Callable[[Enrolled], str]
+    no_address: str
+    question: str
+    opened: Callable[[], AbstractContextManager[Deliver]]
+
+
 @click.command()
 @click.argument("out", type=FOLDER, required=False)
 @click.option("--roster", type=FILE, help="A CSV with columns `student` and `email`.")
 @click.option("--server", metavar="HOST[:PORT]", help="Your mail server.  [default port: 587]")
 @click.option("--from", "sender", metavar="ADDRESS", help="Your own address.")
 @click.option("--user", default="", help="Who signs in at the server.  [default: the address]")
+@click.option(
+    "--repository",
+    metavar="ADDRESS",
+    help="Push pages to a branch of repositories instead; {login} stands for a student's login.",
+)
 @click.option("--dry-run", is_flag=True, help="Say who would be sent a page, and send nothing.")
 @click.option("--yes", is_flag=True, help="Send without asking.")
 @course_option
@@ -69,47 +97,47 @@ def send(
     out: Path,
     *,
     roster: Path,
-    server: str,
-    sender: str,
+    server: str | None,
+    sender: str | None,
+    repository: str | None,
     user: str,
     dry_run: bool,
     yes: bool,
 ) -> ExitCode:
-    """Send everybody the page that was published last in OUT, by mail.
+    """Send everybody the page that was published last in OUT.
 
-    Addresses are those of the roster's column `email`. Who was sent the same page at the same address
-    is not sent it again. The password of your mail account is taken from GRADER_MAIL_PASSWORD; it and the
-    pages only go to a server that encrypts, or to one on this computer.
+    By mail, to the addresses in the roster's column `email`; or into students' repositories, as a commit
+    on the branch `feedback`. Who was sent the same page at the same address is not sent it again. The
+    password of your mail account is taken from GRADER_MAIL_PASSWORD; it and the pages only go to a
+    server that encrypts, or to one on this computer.
 
-    Exits with 1 when the server refuses a message.
+    Exits with 1 when a message or a commit is refused.
     """
-    if not ADDRESS.fullmatch(sender):
-        raise UsageError(
-            f"--from {clean(sender, 80)} is no address of the form you@school.example."
-        )
+    if repository:
+        way = _into_repositories(course, repository)
+    else:
+        way = _by_mail(course, server, sender, user)
     records, enrolled = open_records(out / PUBLISHED), {o.student: o for o in read_roster(roster)}
     with Store.to_read(out) as store:
         before = store.sent()
     results = [*records.results()]
-    letters = [*_letters(results, enrolled)]
-    new = [one for one in letters if before.get(one.student) != one.sent]
+    letters = [*_letters(results, enrolled, way)]
+    new = [one for one in letters if one.sent not in before.get(one.student, ())]
     again = sum(one.student in before for one in new)
     echo(
         f"{records.place}: {_counted(len(new), 'page')} to send, {again} of them changed since they were sent; "
         f"{len(letters) - len(new)} were sent before."
     )
-    for why, students in _left_out(results, enrolled).items():
+    for why, students in _left_out(results, enrolled, way).items():
         echo(f"{why}: {clean(named(students))}.")
     if new:
         echo(f"To: {clean(named(f'{one.student} <{one.sent.address}>' for one in new))}.")
     if dry_run or not new:
         return ExitCode.FINE
-    if not yes and not click.confirm(
-        f"Send {_counted(len(new), 'message')} from {sender} by {server}?"
-    ):
+    if not yes and not click.confirm(f"{way.question.format(what=_counted(len(new), 'page'))}?"):
         echo("Nothing was sent.")
         return ExitCode.NOT_PASSED
-    refused = _send(course, out, new, (server, sender, user))
+    refused = _send(out, new, way)
     for student, reply in refused.items():
         echo(f"NOT SENT: {clean(f'{student}: {reply}', 300)}", err=True)
     echo(f"Sent: {len(new) - len(refused)}.")
@@ -120,18 +148,20 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
-def _letters(results: Sequence[Result], enrolled: Mapping[str, Enrolled]) -> Iterator[Letter]:
+def _letters(
+    results: Sequence[Result], enrolled: Mapping[str, Enrolled], way: Way
+) -> Iterator[Letter]:
     """What everybody is to be sent who can be sent anything."""
     for result in results:
-        if not _why_not(result, enrolled):
+        if not _why_not(result, enrolled, way):
             one = enrolled[result.student]
             # What decided the outcomes is on no page.
             plain = replace(result, versions={}, course_hash="", isolation=())
-            said = Sent(one.email, hash_of(record_texts(plain)[1]))
+            said = Sent(way.address(one), hash_of(record_texts(plain)[1]))
             yield Letter(result.student, said, result, one.name)
 
 
-def _why_not(result: Result, enrolled: Mapping[str, Enrolled]) -> str:
+def _why_not(result: Result, enrolled: Mapping[str, Enrolled], way: Way) -> str:
     """Why a student is sent nothing; "" where there is no reason."""
     if not result.submitted:
         return "Nothing was handed in, so no page"
@@ -139,45 +169,83 @@ def _why_not(result: Result, enrolled: Mapping[str, Enrolled]) -> str:
         return "Undecided, so no page"
     if result.student not in enrolled:
         return "Not on the roster"
-    address = enrolled[result.student].email
-    return "" if ADDRESS.fullmatch(address) else "No address in the roster, or none that is one"
+    return "" if way.address(enrolled[result.student]) else way.no_address
 
 
 def _left_out(
-    results: Sequence[Result], enrolled: Mapping[str, Enrolled]
+    results: Sequence[Result], enrolled: Mapping[str, Enrolled], way: Way
 ) -> Mapping[str, list[str]]:
     found: dict[str, list[str]] = {}
     for result in results:
-        if why := _why_not(result, enrolled):
+        if why := _why_not(result, enrolled, way):
             found.setdefault(why, []).append(result.student)
     return found
 
 
-def _send(
-    course: Course, out: Path, letters: Sequence[Letter], how: tuple[str, str, str]
-) -> dict[str, str]:
-    """Send messages, and remember each as soon as the server has it; who was refused, and why.
+def _send(out: Path, letters: Sequence[Letter], way: Way) -> dict[str, str]:
+    """Send pages, and remember each as soon as it has arrived; who was refused, and why.
 
     Raises:
-        UsageError: when the server cannot be used; what was sent until then is remembered.
+        UsageError: when nothing more can be sent; what was sent until then is remembered.
     """
-    server, sender, user = how
-    refused = {}
-    with Store.to_write(out) as store, _connected(server, user or sender) as connection:
+    refused: dict[str, str] = {}
+    with Store.to_write(out) as store, way.opened() as deliver:
         for number, letter in enumerate(letters):
             try:
-                connection.send_message(message(course, letter, sender))
-            except smtplib.SMTPRecipientsRefused as error:
-                code, reply = next(iter(error.recipients.values()))
-                refused[letter.student] = f"{code} {reply.decode('utf-8', 'replace')}"
+                why = deliver(letter)
             except (smtplib.SMTPException, OSError) as error:
                 raise UsageError(
-                    f"{server} stopped after {_counted(number - len(refused), 'message')}: {error}. Run the same "
+                    f"Sending stopped after {_counted(number - len(refused), 'page')}: {error}. Run the same "
                     "command again: it sends what is left."
                 ) from error
+            if why:
+                refused[letter.student] = why
             else:
                 store.remember_sent(letter.student, letter.sent, datetime.now(UTC).isoformat())
     return refused
+
+
+# By mail.
+
+
+def _by_mail(course: Course, server: str | None, sender: str | None, user: str) -> Way:
+    """Messages with the page attached.
+
+    Raises:
+        UsageError: when it is not said by which server, or from whom.
+    """
+    if not server or not sender:
+        missing = "your mail server, --server" if not server else "your own address, --from"
+        key = "mail_server" if not server else "mail_from"
+        raise UsageError(
+            f"Give {missing}; or set `{key}` under [grade] in {MANIFEST}. To push pages into repositories, give "
+            "--repository."
+        )
+    if not ADDRESS.fullmatch(sender):
+        raise UsageError(
+            f"--from {clean(sender, 80)} is no address of the form you@school.example."
+        )
+
+    @contextmanager
+    def opened() -> Iterator[Deliver]:
+        with _connected(server, user or sender) as connection:
+
+            def deliver(letter: Letter) -> str:
+                try:
+                    connection.send_message(message(course, letter, sender))
+                except smtplib.SMTPRecipientsRefused as error:
+                    code, reply = next(iter(error.recipients.values()))
+                    return f"{code} {reply.decode('utf-8', 'replace')}"
+                return ""
+
+            yield deliver
+
+    return Way(
+        lambda one: one.email if ADDRESS.fullmatch(one.email) else "",
+        "No address in the roster, or none that is one",
+        f"Send {{what}} from {sender} by {server}",
+        opened,
+    )
 
 
 @contextmanager
@@ -219,16 +287,52 @@ def _opened(host: str, port: int) -> smtplib.SMTP:
 
 def message(course: Course, letter: Letter, sender: str) -> EmailMessage:
     """One student's page, as the message that they get."""
-    title = course.text(course.title)
     made = EmailMessage()
     made["From"], made["To"] = sender, letter.sent.address
-    made["Subject"] = " ".join(_("Your feedback: {title}").format(title=title).split())
+    made["Subject"] = _subject(course)
     made["Date"] = formatdate(localtime=True)
     made["Message-ID"] = make_msgid(domain=sender.partition("@")[2])
     made.set_content(
         _("Your page is attached. Save it, and open it in a browser; it needs no network.") + "\n"
     )
-    graded = course.only([part.id for part in letter.result.assignments])
-    page = student_page(letter.result, graded, letter.name)
+    page = _page(course, letter)
     made.add_attachment(page.encode(), maintype="text", subtype="html", filename=PAGE)
     return made
+
+
+def _subject(course: Course) -> str:
+    title = course.text(course.title)
+    return " ".join(_("Your feedback: {title}").format(title=title).split())
+
+
+def _page(course: Course, letter: Letter) -> str:
+    graded = course.only([part.id for part in letter.result.assignments])
+    return student_page(letter.result, graded, letter.name)
+
+
+# Into repositories.
+
+
+def _into_repositories(course: Course, template: str) -> Way:
+    """A commit with the page, and with a summary that the platform shows."""
+
+    @contextmanager
+    def opened() -> Iterator[Deliver]:
+        with pusher() as repository:
+
+            def deliver(letter: Letter) -> str:
+                title = course.text(course.title)
+                texts = {
+                    "README.md": summary(title, for_student(letter.result)),
+                    PAGE: _page(course, letter),
+                }
+                return repository.push(letter.sent.address, texts, _subject(course))
+
+            yield deliver
+
+    return Way(
+        lambda one: address_of(template, one),
+        "No login in the roster that can be part of an address",
+        f"Push {{what}} to the branch feedback of {template}",
+        opened,
+    )

@@ -72,7 +72,8 @@ def with_right_parts(
         return replace(first, to_judge_with=tuple(_used_by(run, exercise, first, wrong)))
     with closing(answers):
         again = _again(run, exercise, first, answers, diagnose)
-    was_waiting = any(check.waits_for in [part.id for part in wrong] for check in first.checks)
+    # What waits for a part that is right beside right ones waited for one of the wrong.
+    was_waiting = any(check.waits_for in [part.id for part in parts] for check in first.checks)
     is_better = earned_share(again.checks, again.findings) > earned_share(
         first.checks, first.findings
     )

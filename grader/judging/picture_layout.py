@@ -189,22 +189,32 @@ def cell_text(number: Number, decimals: int, room: int) -> str:
 # Words.
 
 
-def position(axis: Axis, index: int) -> str:
+def position(axis: Axis, name: str, index: int) -> str:
     """A position in words, like “row 1 (one)”; `index` counts what is shown."""
-    name = axis.name or _("position")
     number = axis.start + index
     if not axis.labels:
         return f"{name} {number}"
     return _("{axis} {number} ({label})").format(axis=name, number=number, label=axis.labels[index])
 
 
+def _has_rows(picture: Picture) -> bool:
+    return bool(picture.rows.name) or picture.rows.size > 1
+
+
+def _names(picture: Picture) -> tuple[str, str]:
+    """What rows and columns are called; without names, a single axis has positions."""
+    column = _("column") if _has_rows(picture) else _("position")
+    return picture.rows.name or _("row"), picture.columns.name or column
+
+
 def first_location(picture: Picture) -> str:
     """Where the first difference is, in words."""
     row, column = picture.first
+    of_rows, of_columns = _names(picture)
     places = [f"{name or _('axis')} {number}" for name, number in picture.slice]
-    if picture.rows.name or picture.rows.size > 1:
-        places.append(position(picture.rows, row))
-    return listed((*places, position(picture.columns, column)))
+    if _has_rows(picture):
+        places.append(position(picture.rows, of_rows, row))
+    return listed((*places, position(picture.columns, of_columns, column)))
 
 
 def first_difference(picture: Picture) -> str:
@@ -225,11 +235,12 @@ def cut_words(picture: Picture) -> str:
     """Which part of the tensors is shown; empty where it is all of them."""
     parts = [f"{name or _('axis')} {number}" for name, number in picture.slice]
     shown = (len(picture.expected), len(picture.expected[0]))
-    for axis, count in zip((picture.rows, picture.columns), shown, strict=True):
+    sides = (picture.rows, picture.columns)
+    for axis, name, count in zip(sides, _names(picture), shown, strict=True):
         if count < axis.size:
             parts.append(
                 _("{axis} {first} to {last} of {size}").format(
-                    axis=axis.name or _("position"),
+                    axis=name,
                     first=axis.start,
                     last=axis.start + count - 1,
                     size=axis.size,

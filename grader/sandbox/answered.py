@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from grader.sandbox.failures import OutOfTime
 from grader.sandbox.tensors import DTYPE_NAMES, without_values
 from grader.sandbox.wire import BACK, Frame, Packer, Unpacker
 
@@ -221,9 +222,12 @@ class _Answer(torch.autograd.Function):
 def _read(reply: Frame) -> dict[str, Any]:
     """What an answer holds; an exception of the solution's is raised here."""
     if failure := reply.header.get("failure"):
+        message = str(failure.get("message"))
+        if failure.get("type") == OutOfTime.__name__:
+            raise OutOfTime(message)
         kind = getattr(builtins, str(failure.get("type")), RuntimeError)
         is_error = isinstance(kind, type) and issubclass(kind, Exception)
-        raise (kind if is_error else RuntimeError)(str(failure.get("message")))
+        raise (kind if is_error else RuntimeError)(message)
     unpacker = Unpacker(reply.payload)
     names = (name for name in PARTS if name in reply.header)
     return {name: unpacker.unpack(reply.header[name]) for name in names}

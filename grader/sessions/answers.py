@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from grader.sandbox.failures import OutOfTime
 from grader.sandbox.wire import BACK, Frame
 from grader.sessions.base import OwnFrame, Session
 
 MOST_QUESTIONS = 2_000
 MOST_BYTES = 2**26
-"""How much may be asked in one check: questions, and bytes of their tensors and of the answers'."""
+"""How much may be asked in one request: questions, and bytes of their tensors and of the answers'."""
 
 PARTS = (*("args", "kwargs", "state", "of", "made", "training", "random", "on_meta", "cotangents"),)
 """What of a question is handed on."""
@@ -38,7 +39,7 @@ class Answers:
     bytes_left: int = MOST_BYTES
 
     def begin(self) -> None:
-        """A check begins: it may ask as much as any other."""
+        """A request begins: it may ask as much as any other."""
         self.questions_left, self.bytes_left = MOST_QUESTIONS, MOST_BYTES
 
     def to(self, question: Frame) -> Frame:
@@ -49,7 +50,7 @@ class Answers:
         if not isinstance(name, str) or name not in self.files:
             return _refused("NameError", "nothing is answered of this name")
         if self.questions_left < 0 or self.bytes_left < 0:
-            return _refused("RuntimeError", "too much was asked")
+            return _refused(OutOfTime.__name__, "too much was asked")
         self.asked.add(name)
         parts = {part: question.header[part] for part in PARTS if part in question.header}
         header = {"verb": "answer", "source": self.files[name], "name": name, **parts}

@@ -137,11 +137,6 @@ class ChildSession(Session):
         """A child of another submission by the same launcher."""
         return ChildSession(self.launcher, submission, self.limits, slack=self.slack)
 
-    def begin(self, check: str, asked: str = "") -> None:
-        """A check begins."""
-        if self.answers is not None:
-            self.answers.begin()
-
     def within(self, limits: Limits) -> "ChildSession | None":
         """A child of its own by the same launcher, where the system can limit its memory."""
         if not LIMITS_MEMORY:
@@ -351,6 +346,8 @@ class ChildSession(Session):
         yield sources
 
     def _exchange(self, request: bytes, stream: "_Deadline | Stopwatch") -> Raw:
+        if self.answers is not None:
+            self.answers.begin()
         stream.sendall(request)
         while True:
             reply = self.reader.receive(stream)

@@ -23,6 +23,7 @@ from grader.sandbox.torch_later import is_tensor, torch
 from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.relations import (
     BYTES,
+    MOST_TIMES,
     SETS,
     Found,
     at,
@@ -215,7 +216,7 @@ def compare(
         return compare_texts(actual, expected)
     if isinstance(actual, str) and isinstance(expected, str):
         return _contrast(f"{expected!r}", f"{clean(actual[:60])!r}"), ()
-    hints = single_ratio_hints(actual, expected) if _is_count(actual, expected) else ()
+    hints = single_ratio_hints(actual, expected) if _may_be_told(actual, expected) else ()
     return _contrast(f"{expected!r}", describe(actual)), tuple(hints)
 
 
@@ -228,9 +229,11 @@ def _other_type(actual: Any, expected: Any, kind: type) -> Found:
     return template.format(**names), ()
 
 
-def _is_count(actual: Any, expected: Any) -> bool:
-    """Whether both are whole numbers of some size, and the expected one is not 0."""
-    return type(actual) is type(expected) is int and expected != 0 and actual.bit_length() < 64
+def _may_be_told(actual: Any, expected: Any) -> bool:
+    """Whether the ratio of two values may mean something: that of small whole numbers is chance."""
+    if type(actual) is not int or type(expected) is not int or actual.bit_length() >= 64:
+        return False
+    return expected != 0 and (actual == -expected or min(abs(actual), abs(expected)) > MOST_TIMES)
 
 
 def _contrast(expected: str, actual: str) -> str:
@@ -366,7 +369,8 @@ def _compare_tensor(
         return None
     if not equal_nan and not bool(wrong_values(mine, right, atol, rtol).any()):
         return _value_summary(actual, expected, wrong, axes), (_(NAN_IS_NOT_NAN),)
-    hints = tuple(_value_hints(mine, right, atol))
+    is_whole = not expected.is_floating_point()
+    hints = tuple(_value_hints(mine, right, atol, is_whole=is_whole))
     if not hints and not mine.is_complex() and bool((mine - right).isfinite().all()):
         hints = tuple(value_relation(mine, right, atol, axes))
     return _value_summary(actual, expected, wrong, axes), hints
@@ -524,8 +528,10 @@ def _apart(one: Any, other: Any) -> tuple[str, str]:
     return next((pair for pair in shown if pair[0] != pair[1]), (f"{one!r}", f"{other!r}"))
 
 
-def _value_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
-    """Possible causes of wrong values: ratios, row sums, and the like."""
+def _value_hints(
+    actual: torch.Tensor, expected: torch.Tensor, atol: float, *, is_whole: bool
+) -> Iterable[str]:
+    """Possible causes of wrong values: ratios, row sums, and the like; of numbers of things, no ratio."""
     if bool(actual.isnan().any()) and not bool(expected.isnan().any()):
         yield _("It contains NaN (not a number), as 0 / 0 and 0 times infinity give.")
     elif bool(actual.isinf().any()) and not bool(expected.isinf().any()):
@@ -535,7 +541,8 @@ def _value_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> I
     loose = 10 * atol
     if bool((actual.isfinite() & expected.isfinite()).all()):
         yield from rounded_hints(actual, expected)
-        yield from ratio_hints(actual.flatten(), expected.flatten(), loose)
+        if not is_whole:
+            yield from ratio_hints(actual.flatten(), expected.flatten(), loose)
         yield from row_hints(actual, expected)
     is_square = actual.dim() >= 2 and actual.shape == actual.mT.shape
     is_symmetric = is_square and torch.allclose(expected.mT, expected, rtol=0, atol=loose)

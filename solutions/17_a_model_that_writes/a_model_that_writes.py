@@ -124,7 +124,8 @@ def loss_of(model: Callable[[Tensor], tuple[Tensor, Any]], batch: Tensor) -> Ten
 #   together likely enough to spoil a text.
 #
 # To draw, lay the probabilities side by side on a line from 0 to 1, in the order of the tokens. The token
-# on whose piece the number lies is drawn: the first with a cumulative sum above the number.
+# on whose piece the number lies is drawn: the first with a cumulative sum above the number. Sums are
+# rounded, and may all end just below a number next to 1: it draws the last token that may be drawn.
 
 
 # %% exercise="next_token"
@@ -136,7 +137,8 @@ def next_token(logits: Tensor, temperature: float, top_k: int, number: float) ->
     Args:
         logits: of one place, shape `(vocab_size,)`.
         temperature: what logits are divided by, above 0.
-        top_k: how many tokens may be drawn, at most `vocab_size`: those with the largest logits.
+        top_k: how many tokens may be drawn, at most `vocab_size`: those with the largest logits. Of
+            several tokens with the smallest of these, you may keep one or all.
         number: from 0, less than 1.
 
     Returns:
@@ -154,7 +156,8 @@ def next_token(logits: Tensor, temperature: float, top_k: int, number: float) ->
     scaled = logits / temperature
     smallest = scaled.topk(top_k).values[-1]
     probabilities = torch.softmax(scaled.masked_fill(scaled < smallest, -torch.inf), dim=0)
-    return int((probabilities.cumsum(dim=0) <= number).sum())
+    token = (probabilities.cumsum(dim=0) <= number).sum()
+    return int(min(token, probabilities.nonzero().max()))
     ### END SOLUTION
 
 

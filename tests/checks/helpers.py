@@ -155,6 +155,7 @@ def judge_kept(layer, x, what):
 
 LAYERS = ("W_query", "W_key", "W_value")
 OF_CONTEXT_VECTORS = (N_("batch"), N_("token"), N_("feature"))
+OF_NEW_VECTORS = (N_("batch"), N_("new token"), N_("feature"))
 FOUND_PARAMETERS = N_("each parameter, looked for by its name")
 
 
@@ -428,6 +429,13 @@ def is_close(value, expected):
     return value.shape == expected.shape and torch.allclose(value, expected, atol=1e-5, rtol=1e-5)
 
 
+def are_close(value, expected):
+    """Whether a value is a dictionary of tensors like the expected one."""
+    if not isinstance(value, dict) or value.keys() != expected.keys():
+        return False
+    return all(is_close(value[name], tensor) for name, tensor in expected.items())
+
+
 def is_pair(value):
     """Whether a value has two parts, as a pair or a list."""
     return isinstance(value, tuple | list) and len(value) == 2
@@ -482,13 +490,44 @@ def attention_of_torch(values, num_heads, x, num_kv_heads=None):
     return torch.nn.functional.linear(merged, weight, bias), tuple(heads[1:])
 
 
-OF_09 = (
-    N_("It needs your {name} of assignment 09, which does not run yet"),
-    N_("It needs your {name} of assignment 09, which is not right yet"),
-)
-OF_13 = (
-    N_("It needs your {name} of assignment 13, which does not run yet"),
-    N_("It needs your {name} of assignment 13, which is not right yet"),
+def judge_vectors(judge, vectors, right, start, end):
+    """Judge the context vectors of some new tokens, read with a cache.
+
+    Args:
+        judge: what judges.
+        vectors: of the new tokens.
+        right: of all tokens of the texts.
+        start: the place of the first new token: so many are in the cache.
+        end: the place behind the last one.
+    """
+    template = N_("the context vectors of {new} new tokens, with {past} in the cache")
+    if end - start == 1:
+        template = N_("the context vector of one new token, with {past} in the cache")
+    what = judge.words(template, new=end - start, past=start)
+    judge(vectors, right[:, start:end], what=what, axes=OF_NEW_VECTORS)
+
+
+def judge_unchanged(attempt, changed, past, assignment):
+    """Judge that a call left tokens and cache as they are; `append_to_cache` may be to blame.
+
+    Args:
+        attempt: what is judged.
+        changed: what the call changed.
+        past: the cache that it was given.
+        assignment: the number of the one that `append_to_cache` is of; "" for that at hand.
+    """
+
+    def is_right():
+        return not attempt.beside("append_to_cache")(past, *past).answer.changed
+
+    if changed:
+        judge_own(attempt, "`append_to_cache`", is_right, assignment)
+    attempt.judge.that(not changed, N_("It changed the tokens or the cache in place"))
+
+
+OF_EARLIER = (
+    N_("It needs your {name} of assignment {number}, which does not run yet"),
+    N_("It needs your {name} of assignment {number}, which is not right yet"),
 )
 OF_HERE = (
     N_("It needs your {name}, which does not run yet"),
@@ -496,7 +535,7 @@ OF_HERE = (
 )
 
 
-def judge_own(attempt, name, is_right, sentences=OF_09, by=()):
+def judge_own(attempt, name, is_right, assignment="09", by=()):
     """End the check where what it needs of the student's own is there and not right.
 
     What the code at hand does not use is not to blame; nor is a stub, which would have said so itself.
@@ -505,12 +544,12 @@ def judge_own(attempt, name, is_right, sentences=OF_09, by=()):
         attempt: what is judged.
         name: what is needed.
         is_right: says whether it is; it may end in a `StudentOutcome`.
-        sentences: where it does not run, and where it is not right.
+        assignment: the number of the one that it is of; "" for that at hand.
         by: what else the check calls that may use it.
     """
     if not attempt.student.uses(name.strip("`"), *by):
         return
-    not_running, template = sentences
+    not_running, template = OF_EARLIER if assignment else OF_HERE
     cause = Failure("exception")
     try:
         if is_right():
@@ -519,7 +558,8 @@ def judge_own(attempt, name, is_right, sentences=OF_09, by=()):
         cause, template = outcome.failure, not_running
         if cause.kind in ("not_attempted", "blocked", "missing"):
             return
-    raise attempt.student.blocked(attempt.judge.words(template, name=name), cause) from None
+    sentence = attempt.judge.words(template, name=name, number=assignment)
+    raise attempt.student.blocked(sentence, cause) from None
 
 
 def is_as_expected(called):

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from grader.core.records import Outcome
 from grader.judging.known_mistakes import RecordedMistakes
 from grader.judging.submission_grader import Scope, full_grader, grade
 from grader.sessions.answers import Answers
 from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
+from tests.course.conftest import with_edit
 
 pytestmark = pytest.mark.slow
 
@@ -25,6 +27,11 @@ def count_parameters(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
 """
 LOOP = "    scores = torch.zeros(len(inputs), len(inputs))\n    return scores\n"
+ENDLESS = """\
+    unread, place, caches = tokens, 0, None
+    while model(unread, place, caches):
+        pass
+"""
 OWN_BEND = """
 import torch
 from torch import nn
@@ -204,6 +211,60 @@ def test_a_layer_is_judged_with_right_parts_that_have_parameters(graded, solutio
         name: (found[name].score, found[name].judged_with) for name in ("TransformerBlock", "GPT")
     }
     assert whole == {"TransformerBlock": (4, ("LayerNorm",)), "GPT": (5, ("LayerNorm",))}
+
+
+def test_what_waits_for_a_part_of_right_parts_is_judged_with_these(graded, solution):
+    """A wrong cache makes the layer wrong; the loop that never ends is told, and neither of the two."""
+    text = solution("15_cache").replace(
+        "torch.cat([past_keys, keys], dim=2)", "torch.cat([keys, past_keys], dim=2)"
+    )
+    text = text.replace("    unread, place, caches = tokens, 0, None\n", ENDLESS)
+    files = {"cache.py": text, "multi_head_attention.py": solution("09_multi_head_attention")}
+    files["masks.py"] = solution("13_masks")
+    found = graded("15_cache", files)
+    assert found["CachedAttention"].judged_with == ("append_to_cache",)
+    gate = found["generate_cached"].checks[0]
+    assert (gate.outcome, found["generate_cached"].waits_for) == (Outcome.TIMEOUT, "")
+
+
+BOTH = "torch.cat([past_keys, keys], dim=2), torch.cat([past_values, values], dim=2)"
+QUERY = "self.W_query = nn.Linear(d_in, d_out, bias={})"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "edited", "edit", "part"),
+    [
+        (
+            "14_gpt_block/from_gpt2",
+            "14_gpt_block",
+            ("tensor.T if is_matrix", "tensor if is_matrix"),
+            "`turn_layers`",
+        ),
+        (
+            "14_gpt_block/GPT",
+            "09_multi_head_attention",
+            (QUERY.format("qkv_bias"), QUERY.format("False")),
+            "`MultiHeadAttention` of assignment 09",
+        ),
+        (
+            "17_a_model_that_writes/attend",
+            "15_cache",
+            (f"return {BOTH}", f"both = {BOTH}\n    past_keys.zero_()\n    return both"),
+            "`append_to_cache` of assignment 15",
+        ),
+        (
+            "17_a_model_that_writes/write",
+            "17_a_model_that_writes",
+            ("logits / temperature", "logits * temperature"),
+            "`next_token`",
+        ),
+    ],
+)
+def test_the_part_that_is_wrong_is_named(course, tmp_path, exercise, edited, edit, part):
+    """Where it shows in a single check as well, and with the assignment that it is of."""
+    found = with_edit(course, tmp_path, exercise, edited, edit)
+    messages = [c.message for c in found.checks if c.outcome is not Outcome.PASSED]
+    assert messages[0].startswith(f"It needs your {part}, which is not right yet.")
 
 
 @pytest.mark.parametrize(("bend", "score"), [('GELU(approximate="tanh")', 2), ("ReLU()", 0.8)])

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from grader.core.language import _, listed, ngettext
 from grader.core.records import AssignmentResult, ExerciseResult, Result
@@ -181,12 +182,50 @@ NO_POINTS = {ExerciseStatus.UNDECIDED: "?", ExerciseStatus.ABSENT: "", ExerciseS
 
 def score_cell(result: Result) -> str:
     """A total on the map: blank where nothing was handed in, "?" where it is undecided."""
-    if result.score is not None:
-        return f"{points(result.score)}"
-    if result.undecided:
-        return NO_POINTS[ExerciseStatus.UNDECIDED]
     is_exempt = result.submitted or result.is_exempt
+    return _total(result.score, is_undecided=result.undecided, is_exempt=is_exempt)
+
+
+def _total(score: Decimal | None, *, is_undecided: bool, is_exempt: bool) -> str:
+    if score is not None:
+        return f"{points(score)}"
+    if is_undecided:
+        return NO_POINTS[ExerciseStatus.UNDECIDED]
     return NO_POINTS[ExerciseStatus.EXEMPT if is_exempt else ExerciseStatus.ABSENT]
+
+
+@dataclass(frozen=True, slots=True)
+class OverTheTerm:
+    """An assignment as one of a term's.
+
+    Args:
+        id: its id.
+        count: how many have a score in it.
+        percent: their mean share of the points.
+        totals: each student's points, in the order of the results.
+    """
+
+    id: str
+    count: int
+    percent: int
+    totals: tuple[str, ...]
+
+
+def over_the_term(results: Sequence[Result], course: Course) -> list[OverTheTerm]:
+    """The assignments one after the other; none where there is only one."""
+    found = []
+    for assignment in course.assignments if len(course.assignments) > 1 else ():
+        parts = [next((a for a in r.assignments if a.id == assignment.id), None) for r in results]
+        scored = [part for part in parts if part is not None and part.score is not None]
+        earned = sum((Decimal(part.score or 0) for part in scored), Decimal())
+        mean = percent(earned, sum(part.max_score for part in scored))
+        totals = tuple("" if part is None else _part_cell(part) for part in parts)
+        found.append(OverTheTerm(assignment.id, len(scored), mean, totals))
+    return found
+
+
+def _part_cell(part: AssignmentResult) -> str:
+    return _total(part.score, is_undecided=part.counts, is_exempt=part.is_exempt)
 
 
 def _entry(exercise: ExerciseResult | None, result: Result) -> Entry:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -14,9 +14,8 @@ from grader.testing.attempt import Called
 from ..helpers import (
     FOUND_PARAMETERS,
     LAYERS,
-    OF_09,
-    OF_HERE,
     called_unless_waiting,
+    is_as_expected,
     is_close,
     judge_own,
     judge_tensors,
@@ -130,7 +129,7 @@ class Part:
     name: str
     sizes: tuple[float, ...] = ()
     values: Mapping[str, torch.Tensor] = field(default_factory=dict)
-    sentences: tuple[str, str] = OF_HERE
+    assignment: str = ""
 
     def right(self, attempt, x):
         """What the solution's gives."""
@@ -153,24 +152,46 @@ class Part:
         return {"training": False} if self.sizes else {}
 
 
-def attention_part(draw):
+def attention_part(draw, *, qkv_bias=False):
     """The student's own layer of assignment 09."""
-    sizes = (FEATURES, FEATURES, CONTEXT_LENGTH, 0.0, NUM_HEADS)
-    return Part("MultiHeadAttention", sizes, attention_parameters(draw), OF_09)
+    sizes = (FEATURES, FEATURES, CONTEXT_LENGTH, 0.0, NUM_HEADS, qkv_bias)
+    values = attention_parameters(draw, qkv_bias=qkv_bias)
+    return Part("MultiHeadAttention", sizes, values, "09")
 
 
-def called_with(attempt, make, parts, x):
+@contextmanager
+def waiting_for_biases(attempt, draw):
+    """What fails here waits where the student's own layer of 09 has no right biases."""
+    part, x = attention_part(draw, qkv_bias=True), draw.normal(2, 5, FEATURES)
+    right = part.right(attempt, x)
+    try:
+        yield
+    except (AssertionError, StudentOutcome):
+        judge_parts(attempt, [part], x, [right])
+        raise
+
+
+def called_with(attempt, call, inputs, parts, x):
     """The call that a gate judges; it waits where a part of the student's own is to blame.
 
     Args:
         attempt: what is judged.
-        make: makes the call.
+        call: makes a call.
+        inputs: what it is made with, and other ones of axes that all differ.
         parts: what it needs.
         x: what each part is tried with.
     """
     # The solution is asked beforehand, whatever the student's code gives.
     right = [part.right(attempt, x) for part in parts]
-    return called_unless_waiting(make, partial(judge_parts, attempt, parts, x, right))
+    first, other = inputs
+
+    def is_right(called):
+        with suppress(StudentOutcome):
+            return is_as_expected(called) and is_as_expected(call(other))
+        return False
+
+    waits = partial(judge_parts, attempt, parts, x, right)
+    return called_unless_waiting(lambda: call(first), waits, is_right)
 
 
 def judge_parts(attempt, parts, x, right):
@@ -191,7 +212,7 @@ def judge_parts(attempt, parts, x, right):
         if {*own} & {*settings}:  # no right one can stand in its place
             continue
         is_right = partial(part.is_right, attempt, x, value)
-        judge_own(attempt, f"`{part.name}`", is_right, part.sentences)
+        judge_own(attempt, f"`{part.name}`", is_right, part.assignment)
 
 
 def judge_names(attempt, made, values):

@@ -11,15 +11,13 @@ from grader.testing import N_, StudentOutcome
 
 from ..helpers import (
     LAYERS,
-    OF_09,
-    OF_13,
-    OF_HERE,
     MultiHeadLayers,
     attention_of_torch,
     called_unless_waiting,
     is_close,
     is_pair,
     judge_own,
+    judge_vectors,
     linear_parameters,
     prefixed,
 )
@@ -108,23 +106,6 @@ class Layers(MultiHeadLayers):
         return cache
 
 
-def judge_vectors(judge, vectors, right, start, end):
-    """Judge the context vectors of some new tokens.
-
-    Args:
-        judge: what judges.
-        vectors: of the new tokens.
-        right: of all tokens of the texts.
-        start: the place of the first new token.
-        end: the place behind the last one.
-    """
-    template = N_("the context vectors of tokens {first} to {last}")
-    if end - start == 1:
-        template = N_("the context vector of token {last}")
-    what = judge.words(template, first=start + 1, last=end)
-    judge(vectors, right[:, start:end], what=what, axes=Layers.axes)
-
-
 @dataclass(frozen=True)
 class Part:
     """What an exercise needs of the student's own: a function, and what it should give.
@@ -132,13 +113,13 @@ class Part:
     Args:
         name: of the function.
         is_right: says whether the student's own gives what it should; it is called with `attempt`.
-        sentences: where it does not run, and where it is not right.
+        assignment: the number of the one that it is of; "" for this one.
         by: what else the check calls that may use it.
     """
 
     name: str
     is_right: Callable[[Any], bool]
-    sentences: tuple[str, str] = OF_HERE
+    assignment: str = ""
     by: tuple[str, ...] = ()
 
 
@@ -164,11 +145,11 @@ def parts_of_the_layer(draw):
     past, new = (tuple(each[:, :, piece] for each in whole) for piece in (slice(3), slice(3, None)))
     mask = torch.ones(2, 5, dtype=torch.bool).tril(3)
     return [
-        Part("split_heads", gives("split_heads", (x, 3), heads), OF_09),
-        Part("merge_heads", gives("merge_heads", (heads,), x), OF_09),
+        Part("split_heads", gives("split_heads", (x, 3), heads), "09"),
+        Part("merge_heads", gives("merge_heads", (heads,), x), "09"),
         Part("append_to_cache", gives("append_to_cache", (None, *new), new)),
         Part("append_to_cache", gives("append_to_cache", (past, *new), whole)),
-        Part("causal_mask", gives("causal_mask", (2, 5), mask), OF_13),
+        Part("causal_mask", gives("causal_mask", (2, 5), mask), "13"),
     ]
 
 
@@ -206,7 +187,7 @@ def judge_parts(attempt, parts):
     """End the check where a part is not right."""
     for part in parts:
         is_right = partial(part.is_right, attempt)
-        judge_own(attempt, f"`{part.name}`", is_right, part.sentences, part.by)
+        judge_own(attempt, f"`{part.name}`", is_right, part.assignment, part.by)
 
 
 def texts(draw, batch_size, num_tokens):

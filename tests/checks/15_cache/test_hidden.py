@@ -4,7 +4,7 @@ import pytest
 
 from grader.testing import N_
 
-from ..helpers import attention_of_torch
+from ..helpers import attention_of_torch, judge_vectors
 from .helpers import (
     CONTEXT_LENGTH,
     FEATURES,
@@ -14,7 +14,6 @@ from .helpers import (
     Layers,
     Writes,
     embeddings,
-    judge_vectors,
     made,
     model_parameters,
     texts,

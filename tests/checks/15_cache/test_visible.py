@@ -6,7 +6,15 @@ import torch
 from grader.testing import N_
 from grader.testing.mixins import KeepsNames
 
-from ..helpers import FOUND_PARAMETERS, attention_of_torch, is_close, is_pair, judge_surplus
+from ..helpers import (
+    FOUND_PARAMETERS,
+    attention_of_torch,
+    is_close,
+    is_pair,
+    judge_surplus,
+    judge_unchanged,
+    judge_vectors,
+)
 from .helpers import (
     CONTEXT_LENGTH,
     FEATURES,
@@ -17,7 +25,6 @@ from .helpers import (
     Writes,
     called_with,
     embeddings,
-    judge_vectors,
     made,
     model_parameters,
     part_of_the_model,
@@ -265,21 +272,21 @@ class TestCachedAttention(KeepsNames, Layers):
         values, x = self.drawn(draw), draw.normal(2, 5, self.d_in)
         past = tuple(t[:, :, :3].clone() for t in attention_of_torch(values, self.num_heads, x)[1])
         _vectors, _cache, called = self.read(self.given(attempt, values), x[:, 3:], past)
-        judge.that(not called.answer.changed, N_("It changed the tokens or the cache in place"))
+        judge_unchanged(attempt, called.answer.changed, past, "")
 
     @pytest.mark.conduct
     def test_a_later_step_costs_little_more(self, attempt, judge, draw):
-        """The step for token 9 should multiply at most 3 times as often as the step for token 1."""
+        """With 8 tokens in the cache, a step should multiply at most 3 times as often as with 0."""
         values, x = self.drawn(draw), draw.normal(1, 9, self.d_in)
         sizes = (self.d_in, self.d_out, 9, self.num_heads)
         layer, cache, answers = self.given(attempt, values, *sizes), None, {}
-        for number in range(1, 10):
-            token = x[:, number - 1 : number]
-            _vectors, cache, called = self.read(layer, token, cache, meter=number in (1, 9))
+        for place in range(9):
+            token = x[:, place : place + 1]
+            _vectors, cache, called = self.read(layer, token, cache, meter=place in (0, 8))
             if called.answer.cost is not None:
-                answers[number] = called.answer
+                answers[place] = called.answer
         # Queries, keys, values and `out_proj` of one token, and a row of scores that grows: 1.4 times.
-        judge.grows(answers, at_most=3, step=N_("the step for token {number}"))
+        judge.grows(answers, at_most=3, step=N_("the step with {number} tokens in the cache"))
 
 
 @pytest.mark.exercise("generate_cached")

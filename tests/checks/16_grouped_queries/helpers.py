@@ -8,9 +8,7 @@ from grader.testing import N_
 
 from ..helpers import (
     LAYERS,
-    OF_09,
     OF_CONTEXT_VECTORS,
-    OF_HERE,
     MultiHeadLayers,
     ShowsWeights,
     attention_of_torch,
@@ -155,8 +153,8 @@ def called_with_parts(attempt, draw, make):
 
     def judge_parts():
         for name, args in FUNCTIONS:
-            sentences = OF_HERE if name == "repeat_kv" else OF_09
-            judge_own(attempt, f"`{name}`", partial(function_is_right, name, args), sentences)
+            assignment = "" if name == "repeat_kv" else "09"
+            judge_own(attempt, f"`{name}`", partial(function_is_right, name, args), assignment)
         judge_own(attempt, f"`{LAYER}`", layer_is_right)
 
     return called_unless_waiting(make, judge_parts)

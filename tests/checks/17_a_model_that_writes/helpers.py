@@ -1,5 +1,6 @@
 """What the checks of assignment 17 share: a model without attention, texts, numbers; grouped layers."""
 
+import itertools
 from functools import partial
 
 import torch
@@ -8,13 +9,12 @@ from grader.testing import N_, StudentOutcome
 
 from ..helpers import (
     LAYERS,
-    OF_CONTEXT_VECTORS,
-    OF_HERE,
     attention_of_torch,
     called_unless_waiting,
     is_close,
     is_pair,
     judge_own,
+    judge_vectors,
     linear_parameters,
     prefixed,
     zero_biases,
@@ -24,19 +24,19 @@ VOCAB_SIZE, CONTEXT_LENGTH, FEATURES = 7, 12, 5
 TOKEN = N_("the token")
 
 
-def model_parameters(draw):
+def model_parameters(draw, num_places):
     """Values for a `SumModel`."""
     return {
         "tokens.weight": draw.normal(VOCAB_SIZE, FEATURES),
-        "places.weight": draw.normal(CONTEXT_LENGTH, FEATURES),
+        "places.weight": draw.normal(num_places, FEATURES),
         **prefixed("head", linear_parameters(draw, FEATURES, VOCAB_SIZE, 0.8)),
     }
 
 
-def model(attempt, draw):
+def model(attempt, draw, num_places=CONTEXT_LENGTH):
     """The stub's model, with these parameters."""
-    sizes = (VOCAB_SIZE, CONTEXT_LENGTH, FEATURES)
-    return attempt.of("SumModel").instance(*sizes, given=model_parameters(draw))
+    sizes = (VOCAB_SIZE, num_places, FEATURES)
+    return attempt.of("SumModel").instance(*sizes, given=model_parameters(draw, num_places))
 
 
 def texts(draw, batch_size, num_tokens):
@@ -79,28 +79,26 @@ class Writes:
         attempt.judge(found.value, right.value, what=N_("the text"), axes=(N_("token"),))
 
 
-def called_with_next_token(attempt, draw, make, right):
-    """What a gate judges; it waits where `next_token` is to blame.
+def called_with_next_token(attempt, draw, make):
+    """What a gate judges; it waits where `next_token` is not right.
 
     Args:
         attempt: what is judged.
         draw: what draws numbers.
         make: makes the call.
-        right: what should come back.
     """
-    tried = [(draw.permutation(5).float(), 1.5, 3, number) for number in (0.2, 0.5, 0.8)]
+    logits = draw.permutation(5).float()
+    settings = itertools.product((0.5, 3.0), (2, 5), (0.2, 0.5, 0.8))
+    tried = [(logits, temperature, top_k, number) for temperature, top_k, number in settings]
     expected = [attempt.reference.call("next_token", *args).value for args in tried]
 
     def is_right():
         own = attempt.beside("next_token")
         return [own(*args).value for args in tried] == expected
 
-    def is_same(found):
-        value = found.value
-        return isinstance(value, torch.Tensor) and torch.equal(value, right)
-
-    waits = partial(judge_own, attempt, "`next_token`", is_right, OF_HERE)
-    return called_unless_waiting(make, waits, is_same)
+    # Whatever this text is: others are drawn with other settings.
+    waits = partial(judge_own, attempt, "`next_token`", is_right, "")
+    return called_unless_waiting(make, waits, lambda _found: False)
 
 
 OF_CACHES = (N_("batch"), N_("head"), N_("token"), N_("feature"))
@@ -156,9 +154,7 @@ class Grouped:
         for size in sizes:
             end = start + size
             found, cache, _called = self.read(attempt, layer, x[:, start:end], cache)
-            template = N_("the context vectors of tokens {first} to {last}")
-            what = attempt.judge.words(template, first=start + 1, last=end)
-            attempt.judge(found, right[:, start:end], what=what, axes=OF_CONTEXT_VECTORS)
+            judge_vectors(attempt.judge, found, right, start, end)
             start = end
         self.judge_cache(attempt, cache, kept)
 
@@ -175,14 +171,14 @@ class Grouped:
         past, new = (tuple(t[:, :, p] for t in both) for p in (slice(3), slice(3, None)))
         mask = torch.ones(2, 5, dtype=torch.bool).tril(3)
 
-        def gives(name, args, value):
+        def gives(assignment, name, args, value):
             def is_right():
                 found = attempt.beside(name)(*args).value
                 if isinstance(value, tuple):
                     return is_pair(found) and all(map(is_close, found, value))
                 return is_close(found, value)
 
-            judge_own(attempt, f"`{name}`", is_right, OF_HERE)
+            judge_own(attempt, f"`{name}`", is_right, assignment)
 
         def layer_is_right():
             own = self.layer(attempt.beside(LAYER), values, 5)
@@ -190,10 +186,10 @@ class Grouped:
             is_kept = is_pair(found) and all(map(is_close, found, both))
             return is_kept and is_close(own(x, training=False).value, right)
 
-        judge_own(attempt, f"`{LAYER}`", layer_is_right, OF_HERE, ("WritingModel",))
+        judge_own(attempt, f"`{LAYER}`", layer_is_right, "16", ("WritingModel",))
         heads = keys.repeat_interleave(3, dim=1)
-        gives("split_heads", (heads.transpose(1, 2).flatten(2), 6), heads)
-        gives("merge_heads", (heads,), heads.transpose(1, 2).flatten(2))
-        gives("repeat_kv", (keys, 6), heads)
-        gives("append_to_cache", (past, *new), both)
-        gives("causal_mask", (2, 5), mask)
+        gives("09", "split_heads", (heads.transpose(1, 2).flatten(2), 6), heads)
+        gives("09", "merge_heads", (heads,), heads.transpose(1, 2).flatten(2))
+        gives("16", "repeat_kv", (keys, 6), heads)
+        gives("15", "append_to_cache", (past, *new), both)
+        gives("13", "causal_mask", (2, 5), mask)

@@ -12,7 +12,7 @@ import pytest
 from grader.classes import workers
 from grader.cli import cli
 from grader.judging import fixtures, seal_probe
-from grader.release import students
+from grader.release import students as student_releases
 from grader.sessions import launchers
 
 
@@ -55,7 +55,9 @@ def folder(
         monkeypatch.setattr(seal_probe, "sealed_launcher", lambda *_, **__: sealed)
         monkeypatch.setattr(seal_probe, "shared_launcher", lambda *_: sealed)
     # What a release records is recorded here: two processes more would import torch for it.
-    monkeypatch.setattr(students, "spread", lambda work, pieces, _jobs, **_: starmap(work, pieces))
+    monkeypatch.setattr(
+        student_releases, "spread", lambda work, pieces, _jobs, **_: starmap(work, pieces)
+    )
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("GRADER_COURSE", raising=False)
@@ -90,6 +92,20 @@ def work(tmp_path: Path) -> Callable[..., Path]:
         return place
 
     return write
+
+
+@pytest.fixture
+def students(work: Callable[..., Path]) -> Path:
+    """A class of three: all right, one mistake, an empty folder."""
+    work("ada", scores="right", mixture="right")
+    work("bo", scores="def scores(queries, keys):\n    return queries @ keys.T\n")
+    return work("cem").parent
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """Where results go."""
+    return tmp_path / "out"
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,9 +255,10 @@ def test_the_course_may_be_elsewhere(grader, folder, tmp_path, monkeypatch):
 # What cannot be checked.
 
 
-def test_a_wrong_id_is_answered_with_the_nearest(grader):
-    """Nothing is checked."""
-    ran = grader("check", "Mixtur")
+@pytest.mark.parametrize("command", ["check", "hint", "watch", "status"])
+def test_a_wrong_id_is_answered_with_the_nearest(grader, command):
+    """Nothing is done."""
+    ran = grader(command, "Mixtur")
     assert (ran.code, ran.out) == (2, "")
     said = "'Mixtur'. Did you mean Mixture or 02_mixture or 02_mixture/weights?"
     assert ran.err == f"There is no assignment or exercise {said}\n"

@@ -20,20 +20,6 @@ NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 
 
 @pytest.fixture
-def students(work) -> Path:
-    """A class of three: all right, one mistake, an empty folder."""
-    work("ada", scores="right", mixture="right")
-    work("bo", scores=NOT_SCALED)
-    return work("cem").parent
-
-
-@pytest.fixture
-def out(tmp_path) -> Path:
-    """Where results go."""
-    return tmp_path / "out"
-
-
-@pytest.fixture
 def grade(grader, students, out):
     """Grades the class without a seal and in this process; both are tried elsewhere."""
 
@@ -331,9 +317,9 @@ def test_who_handed_in_something_else_is_graded_again(grade, out, work):
     ]
 
 
-@pytest.mark.parametrize("option", [("--seed", 5), ("--isolation", "sealed")])
+@pytest.mark.parametrize("option", [("--force",), ("--seed", 5), ("--isolation", "sealed")])
 def test_another_way_to_grade_grades_everybody_again(grade, option):
-    """With other inputs, under another seal."""
+    """By force, with other inputs, under another seal."""
     grade("--seed", 4)
     ran = grade("--seed", 4, *option)
     assert "Grading: 1 of 3 students (1 unchanged) done." in ran.lines  # who handed in nothing

@@ -145,16 +145,6 @@ def test_an_assignment_is_answered_with_its_exercises(grader):
     )
 
 
-def test_a_wrong_name_is_answered_with_the_nearest(grader):
-    """As with `grader check`."""
-    ran = grader("hint", "weight")
-    assert (ran.code, ran.out, ran.err) == (
-        2,
-        "",
-        "There is no assignment or exercise 'weight'. Did you mean weights or 02_mixture/weights?\n",
-    )
-
-
 def test_an_exercise_without_hints_is_the_courses_problem(grader, folder):
     """In a sentence."""
     (folder / "solutions" / "01_scores" / "hints.toml").write_text("", "utf-8")

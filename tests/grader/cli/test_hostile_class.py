@@ -24,12 +24,6 @@ NO_ACCESS = (
 
 
 @pytest.fixture
-def out(tmp_path) -> Path:
-    """Where results go."""
-    return tmp_path / "out"
-
-
-@pytest.fixture
 def grade(grader, tmp_path, out):
     """Grades the class without a seal and in this process."""
 

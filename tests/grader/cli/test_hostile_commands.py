@@ -25,12 +25,6 @@ INNER = (
 
 
 @pytest.fixture
-def out(tmp_path):
-    """Where results go."""
-    return tmp_path / "out"
-
-
-@pytest.fixture
 def handed_in(work, tmp_path, folder):
     """A class of hostile hand-ins, and two who share their comments."""
     right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")

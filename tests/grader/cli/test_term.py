@@ -19,14 +19,6 @@ CHECK = "01_scores/scores::hidden::test_other_queries_and_keys"
 
 
 @pytest.fixture
-def students(work):
-    """A class of three: all right, one mistake, an empty folder."""
-    work("ada", scores="right", mixture="right")
-    work("bo", scores=NOT_SCALED)
-    return work("cem").parent
-
-
-@pytest.fixture
 def grade(grader, students, tmp_path):
     """Grades the class without a seal and in this process."""
 

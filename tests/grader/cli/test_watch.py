@@ -218,10 +218,3 @@ def test_without_a_terminal_it_prints_verdicts_until_it_is_interrupted(folder):
         "Everything here is solved: 2 points. Congratulations!",
         "Stopped watching.",
     ]
-
-
-def test_a_wrong_target_is_answered_at_once(grader):
-    """As with `grader check`."""
-    ran = grader("watch", "weight")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("There is no assignment or exercise 'weight'. Did you mean")

@@ -1,5 +1,7 @@
 """Tests of `grader send`, with a mail server on this computer."""
 
+import subprocess
+
 import pytest
 from mail_server import Mailbox, mail_server
 
@@ -101,7 +103,7 @@ def test_a_server_that_stops_is_gone_on_with(grade, mail, box):
     grade("--publish")
     box.most = 1
     ran = mail("--yes")
-    assert (ran.code, " stopped after 1 message: " in ran.err) == (2, True)
+    assert (ran.code, "Sending stopped after 1 page: " in ran.err) == (2, True)
     box.most = 9
     assert mail("--yes").lines[-1] == "Sent: 1."
     assert [one["To"] for one in box.messages] == ["ada@school.example", "bo@school.example"]
@@ -151,3 +153,90 @@ def test_it_asks_before_it_sends(grade, mail, box, monkeypatch):
     assert (ran.code, ran.lines[-1], box.messages) == (1, "Nothing was sent.", [])
     ran = mail("--from", "me")
     assert "--from me is no address of the form you@school.example." in ran.err
+
+
+# Into repositories.
+
+
+@pytest.fixture
+def git(tmp_path):
+    """Runs git in a bare repository of this class; without arguments it makes one."""
+
+    def run(name, *arguments):
+        folder = tmp_path / "repositories" / f"attention-{name}.git"
+        folder.parent.mkdir(exist_ok=True)
+        command = ["git", f"--git-dir={folder}", *(arguments or ("init", "--quiet", "--bare"))]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    return run
+
+
+@pytest.fixture
+def push(grader, tmp_path, folder):
+    """Pushes what was published into repositories that are named by logins."""
+    lines = ["student,login", "ada,ada-l", "bo,bo", "cem,cem", "dee,../dee", "eve,eve"]
+    (folder / "logins.csv").write_text("\n".join(lines), "utf-8")
+    where = tmp_path / "repositories" / "attention-{login}.git"
+
+    def run(*options, to=where):
+        return grader("send", "out", "--roster", "logins.csv", "--repository", to, *options)
+
+    return run
+
+
+def test_a_page_is_a_commit_on_a_branch_of_the_students_repository(grade, push, git, work):
+    """What changes is the next commit; what is on other branches stays, and nothing is checked out."""
+    for name in ("ada-l", "bo", "eve"):
+        git(name)
+    grade("--publish")
+    ran = push("--dry-run")
+    assert ran.lines[1:3] == [
+        "Nothing was handed in, so no page: cem.",
+        "No login in the roster that can be part of an address: dee.",
+    ]
+    assert (ran.code, git("bo", "branch")) == (0, "")
+    ran = push("--yes")
+    assert (ran.code, ran.err, ran.lines[-1]) == (0, "", "Sent: 3.")
+    assert git("bo", "ls-tree", "--name-only", "feedback").split() == ["README.md", "feedback.html"]
+    assert "scores-not-scaled" in git("bo", "show", "feedback:README.md")
+    assert git("ada-l", "show", "feedback:feedback.html").startswith("<!doctype html>")
+    assert git("ada-l", "log", "--format=%s", "feedback") == "Your feedback: Small steps\n"
+    assert "3 were sent before." in push("--yes").lines[0]
+    work("bo", scores="right")
+    grade("--publish")
+    assert push("--yes").lines[-1] == "Sent: 1."
+    counts = [git(name, "rev-list", "--count", "feedback").strip() for name in ("bo", "eve")]
+    assert counts == ["2", "1"]
+
+
+def test_a_repository_that_is_not_there_is_named(grade, push, git):
+    """The others get their pages; it is tried again the next time."""
+    git("bo")
+    git("eve")
+    grade("--publish")
+    ran = push("--yes")
+    assert (ran.code, ran.lines[-1]) == (1, "Sent: 2.")
+    assert ran.err.startswith("NOT SENT: ada: fatal: ")
+    git("ada-l")
+    assert push("--yes").lines[-1] == "Sent: 1."
+
+
+@pytest.mark.parametrize(
+    "address", ["https://github.com/school/attention.git", "--upload-pack={login}"]
+)
+def test_an_address_without_a_login_or_of_an_option_is_refused(grade, push, address):
+    """Everybody's page would go to the same place, or git would run something."""
+    grade("--publish")
+    ran = push("--yes", f"--repository={address}")
+    assert (ran.code, "write {login} where a student's login belongs" in ran.err) == (2, True)
+
+
+def test_it_is_said_how_pages_can_be_sent(grade, grader):
+    """Neither a server nor repositories are known."""
+    grade("--publish")
+    ran = grader("send", "out", "--roster", "roster.csv")
+    assert (ran.code, "Give your mail server, --server; or set `mail_server`" in ran.err) == (
+        2,
+        True,
+    )
+    assert "give --repository." in ran.err

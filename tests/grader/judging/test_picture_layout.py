@@ -104,9 +104,9 @@ def test_a_window_into_a_large_tensor_says_where_it_is() -> None:
         columns=Axis("", 3, 9),
         slice=(("batch entry", 1), ("", 2)),
     )
-    words = "batch entry 1, axis 2, token 44 to 45 of 100, position 3 to 4 of 9"
+    words = "batch entry 1, axis 2, token 44 to 45 of 100, column 3 to 4 of 9"
     assert cut_words(cut) == words
-    assert first_location(cut) == "batch entry 1, axis 2, token 45, position 3"
+    assert first_location(cut) == "batch entry 1, axis 2, token 45, column 3"
     assert axis_labels(cut.rows, 2) == ("44", "45")
     assert cut_words(PICTURE) == ""
 

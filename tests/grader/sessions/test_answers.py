@@ -79,8 +79,8 @@ def test_a_question_is_handed_on_in_its_known_parts_alone():
     assert found.solutions.asked == [asked]
 
 
-def test_a_check_may_ask_so_often_and_so_much(monkeypatch):
-    """Then nothing is answered until the next check begins."""
+def test_a_request_may_ask_so_often_and_so_much(monkeypatch):
+    """Then nothing is answered until the next request begins."""
     monkeypatch.setattr(answers, "MOST_QUESTIONS", 2)
     monkeypatch.setattr(answers, "MOST_BYTES", 10)
     found = made()
@@ -132,3 +132,10 @@ def test_a_forged_question_about_another_name_is_refused(ask_student):
     """Also one that the student's code sends past what stands for its own."""
     reply, found = ask_student("forged", "secret", 3)
     assert (reply["value"], found.asked) == ("nothing is answered of this name", set())
+
+
+def test_who_asks_without_end_is_out_of_time(ask_student, monkeypatch):
+    """As any loop that never ends, and not by an exception of whatever was asked for."""
+    monkeypatch.setattr(answers, "MOST_QUESTIONS", 3)
+    reply, _found = ask_student("often", 3)
+    assert reply["failure"]["kind"] == "timeout"

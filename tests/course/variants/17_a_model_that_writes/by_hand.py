@@ -42,10 +42,12 @@ def next_token(logits, temperature, top_k, number):
     chances = chances / chances.sum()
     total = 0.0
     for place, chance in enumerate(chances.tolist()):
+        if chance:
+            last = place
         total += chance
         if total > number:
             return place
-    return place
+    return last
 
 
 def write(model, prompt, numbers, temperature, top_k, stop=None):

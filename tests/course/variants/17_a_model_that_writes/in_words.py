@@ -39,7 +39,7 @@ def next_token(logits, temperature, top_k, number):
     scaled = logits.div(temperature)
     hidden = scaled.argsort(descending=True)[top_k:]
     scaled = scaled.index_fill(0, hidden, -torch.inf)
-    ends = scaled.softmax(0).cumsum(0)
+    ends = scaled.double().softmax(0).cumsum(0)
     return int((ends > number).int().argmax())
 
 

@@ -41,6 +41,7 @@ def next_token(logits, temperature, top_k, number):
     values, indices = torch.topk(logits, top_k)
     kept[indices] = values
     cumulative = torch.cumsum(nn.functional.softmax(kept / temperature, dim=0), 0)
+    cumulative[indices.max() :] = 1.0
     return torch.nonzero(cumulative > number)[0].item()
 
 

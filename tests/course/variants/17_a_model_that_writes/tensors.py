@@ -35,7 +35,7 @@ def loss_of(model, batch):
 def next_token(logits, temperature, top_k, number):
     best = logits.topk(top_k).indices.sort().values
     ends = torch.softmax(logits[best] / temperature, dim=0).cumsum(dim=0)
-    return int(best[torch.searchsorted(ends, number, right=True)])
+    return int(best[torch.searchsorted(ends[:-1], number, right=True)])
 
 
 def write(model, prompt, numbers, temperature, top_k, stop=None):

@@ -283,13 +283,33 @@ def test_the_class_report_begins_with_scores_and_the_map(whole_course: Course) -
     """What few misunderstood is folded, and comes after them."""
     page = class_report(generated_class(whole_course, 60), whole_course)
     titles = re.findall(r"<h2[^>]*>(.*?)</h2>", page)
-    assert titles[:4] == [
-        *("Scores", "Students by exercises", "Who needs a look", "What the class misunderstood")
+    assert titles[:5] == [
+        *("Scores", "Students by exercises", "Assignments, one after the other"),
+        *("Who needs a look", "What the class misunderstood"),
     ]
     said = page.partition('id="mistakes-title"')[2].partition("<details")[0]
     shares = [int(n) / int(of) for n, of in re.findall(r"<strong>(\d+)</strong> of (\d+)", said)]
     assert shares
     assert min(shares) >= 0.05
+
+
+def test_assignments_stand_one_after_the_other(whole_course: Course) -> None:
+    """With the mean of those who have a score, and each student's points; a gap is blank."""
+    results = generated_class(whole_course, 3)
+    full, empty, *_rest = results[0].assignments
+    first = replace(results[0], assignments=(replace(full, score=Decimal(full.max_score)),))
+    nothing = replace(results[1], assignments=())
+    page = class_report([first, nothing], whole_course)
+    term = page.partition('id="term-title"')[2].partition("</section>")[0]
+    means, points = term.split("<details")
+    assert re.search(rf'title="{full.id}">01<br>1</th>', means)
+    assert re.search(rf'title="{empty.id}">02<br>0</th>', means)
+    assert re.findall(r"<td>(?:<span>)?(\d+&nbsp;%|–)", means)[:2] == ["100&nbsp;%", "–"]
+    rows = re.findall(r'<tr><th scope="row">.*?</tr>', points)
+    cells = [re.findall(r'class="number">([^<]*)</td>', row)[:2] for row in rows]
+    assert cells == [[f"{full.max_score:g}", ""], ["", ""]]
+    one = class_report([first], whole_course.only([full.id]))
+    assert "term-title" not in one
 
 
 def test_undecided_and_late_students_come_first(course: Course) -> None:
