@@ -32,7 +32,7 @@ def address_of(template: str, student: Enrolled) -> str:
     if template.startswith("-") or not any(place in template for place in PLACES):
         raise UsageError(
             f"--repository {template}: write {{login}} where a student's login belongs, as in "
-            "https://github.com/school/attention-{login}.git."
+            "https://github.com/school/course-{login}.git."
         )
     names = {"{login}": student.login, "{student}": student.student}
     used = {place: name for place, name in names.items() if place in template}

@@ -213,6 +213,7 @@ def test_a_layer_is_judged_with_right_parts_that_have_parameters(graded, solutio
     assert whole == {"TransformerBlock": (4, ("LayerNorm",)), "GPT": (5, ("LayerNorm",))}
 
 
+@pytest.mark.proof
 def test_what_waits_for_a_part_of_right_parts_is_judged_with_these(graded, solution):
     """A wrong cache makes the layer wrong; the loop that never ends is told, and neither of the two."""
     text = solution("15_cache").replace(
@@ -240,17 +241,19 @@ QUERY = "self.W_query = nn.Linear(d_in, d_out, bias={})"
             ("tensor.T if is_matrix", "tensor if is_matrix"),
             "`turn_layers`",
         ),
-        (
+        pytest.param(
             "14_gpt_block/GPT",
             "09_multi_head_attention",
             (QUERY.format("qkv_bias"), QUERY.format("False")),
             "`MultiHeadAttention` of assignment 09",
+            marks=pytest.mark.proof,
         ),
-        (
+        pytest.param(
             "17_a_model_that_writes/attend",
             "15_cache",
             (f"return {BOTH}", f"both = {BOTH}\n    past_keys.zero_()\n    return both"),
             "`append_to_cache` of assignment 15",
+            marks=pytest.mark.proof,
         ),
         (
             "17_a_model_that_writes/write",

@@ -165,20 +165,19 @@ def test_a_step_is_judged_by_the_solution_where_the_one_before_is_missing(checke
 NONSENSE = sorted((Path(__file__).parent / "nonsense").glob("*.py"))
 
 
-@EACH_LENGTH
+@pytest.mark.proof
 @pytest.mark.parametrize("path", NONSENSE, ids=[path.stem for path in NONSENSE])
 def test_nonsense_in_every_step_earns_next_to_nothing(
-    course: Course,
-    one_at_a_time: SubmissionGrader,
-    tmp_path: Path,
-    path: Path,
-    steps: tuple[str, ...],
+    course: Course, one_at_a_time: SubmissionGrader, tmp_path: Path, path: Path
 ) -> None:
-    """Not even where all classes agree with one another, or one behaves otherwise beside others."""
+    """Not even where all classes agree with one another, or one behaves otherwise beside others.
+
+    In `make test`, test_validate tries nonsense in all exercises of a small course at once.
+    """
     for assignment in (course.by_id["04_self_attention"], course.by_id["07_causal_attention"]):
         shutil.copy(path, tmp_path / course.paths(assignment).solution.name)
     submission = read_submission(course, tmp_path, "me")
-    scope = Scope(course.select(tuple(f"07/{name}" for name in steps)))
+    scope = Scope(course.select(tuple(f"07/{name}" for name in STEPS)))
     result = grade(one_at_a_time, submission, InProcessSession(submission), scope)
     shares = {one.id: float(one.score or 0) / one.max_score for one in result.exercises}
     if path.stem.startswith("two_faced"):  # where that class is right

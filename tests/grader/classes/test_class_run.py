@@ -366,7 +366,7 @@ class Term(Class):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "seed", [*range(2), *(pytest.param(n, marks=pytest.mark.proof) for n in range(2, 16))]
+    "seed", [0, *(pytest.param(n, marks=pytest.mark.proof) for n in range(1, 16))]
 )
 def test_any_sequence_of_runs_ends_as_one_undisturbed_run(make, seed):
     """Cut short, for one student, after changes and changes back: the last run has it all."""

@@ -37,10 +37,11 @@ def known():
 
 
 @pytest.fixture
-def graded(grade, out, known):
+def graded(grade, known, tmp_path_factory):
     """A run with nothing special, made once, and its folder: tests leave it as it is."""
     if not known:
-        known.update(ran=grade(), out=out)
+        out = tmp_path_factory.mktemp("graded") / "out"
+        known.update(ran=grade("--out", out), out=out)
     return known["ran"], known["out"]
 
 
