@@ -14,6 +14,7 @@ from grader.classes.store import RunSettings
 from grader.classes.worker import Worker
 from grader.core import kept
 from grader.core.kept import CACHE_VARIABLE
+from grader.course import outcome_parts
 from grader.course.course import load_course
 from grader.course.misconceptions import all_misconceptions
 from grader.intake.folders import Student
@@ -135,6 +136,7 @@ def compiled(example_course, tmp_path_factory, warm_parent):
         patch.setenv(CACHE_VARIABLE, "")
         without = graded.results()
         patch.setenv(CACHE_VARIABLE, str(folder / "cache"))
+        patch.setattr(outcome_parts, "_read", {})  # else hashes are not asked of the cache
         return SimpleNamespace(without=without, cold=graded.results(), cache=folder / "cache")
 
 
