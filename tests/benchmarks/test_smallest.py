@@ -29,7 +29,7 @@ SMALLEST = {
     "copies": ("similar.py", "--seed", "1"),
     "term": ("term.py", "--honest", "8", "--copies", "2"),
 }
-LONG = ("busy", "copies", "pairs", "student", "term", "watch", "workers")
+LONG = ("busy", "copies", "pairs", "scale", "student", "term", "watch", "workers")
 
 
 def case(name: str) -> object:

@@ -246,7 +246,7 @@ QUERY = "self.W_query = nn.Linear(d_in, d_out, bias={})"
             "09_multi_head_attention",
             (QUERY.format("qkv_bias"), QUERY.format("False")),
             "`MultiHeadAttention` of assignment 09",
-            marks=pytest.mark.proof,
+            marks=[pytest.mark.proof, pytest.mark.long],
         ),
         pytest.param(
             "17_a_model_that_writes/attend",

@@ -27,6 +27,7 @@ def second_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.proof
+@pytest.mark.long
 def test_it_keeps_its_promises(second_course: Path) -> None:
     """Every known mistake is named; what is not translated, or left open, would be said."""
     said = run(second_course, "validate")

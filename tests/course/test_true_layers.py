@@ -25,7 +25,9 @@ GPT2_SCALE = "scores / self.head_dim**0.5"
     [
         ("CausalAttention", HIDDEN_SCORES, "", "causal-nothing-masked"),
         (HEADS, HIDDEN_SCORES, "", "multi-head-nothing-masked"),
-        (HEADS, HIDDEN_SCORES, NAN_MASK, "multi-head-not-a-number"),
+        pytest.param(
+            *(HEADS, HIDDEN_SCORES, NAN_MASK, "multi-head-not-a-number"), marks=pytest.mark.long
+        ),
         (HEADS, DROPPED, ROW_SUMS, "multi-head-dropout-renormalised"),
         # No mistake alone shows all that this one does, so that all pairs are tried.
         pytest.param(

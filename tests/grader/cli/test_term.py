@@ -94,6 +94,7 @@ def test_decisions_are_applied_and_compared(grade, grader, folder, tmp_path):
 
 
 @pytest.mark.proof
+@pytest.mark.long
 def test_another_state_of_the_course_is_tried(grade, grader, folder, students, tmp_path):
     """What it changes in a run, or in another course; neither is touched."""
     grade("--assignment", "01")

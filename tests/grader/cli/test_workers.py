@@ -70,7 +70,7 @@ def test_a_worker_is_renewed_after_many_students(grader, work, log, tmp_path, mo
     options = ("--isolation", "process", "--jobs", 1)
     monkeypatch.setattr(
         "grader.cli.grade.grade_here",
-        lambda order, students: process_pool.grade_locally(order, students, 1),
+        lambda order, students, says: process_pool.grade_locally(order, students, 1, says),
     )
     ran = grader("grade", tmp_path / "class", "--out", tmp_path / "out", *options)
     assert (ran.code, ran.err) == (0, "")

@@ -62,7 +62,9 @@ def test_next_goes_through_what_the_map_shows(window):
     assert page.locator("h1").get_attribute("data-student") == "student-15"
 
 
-@pytest.mark.parametrize(("size", "dark"), [(DESKTOP, False), (PHONE, True)])
+@pytest.mark.parametrize(
+    ("size", "dark"), [pytest.param(DESKTOP, False, marks=pytest.mark.proof), (PHONE, True)]
+)
 def test_both_pages_pass_the_accessibility_check(window, size, dark):
     """axe-core finds nothing, everything unfolded; none is wider than a phone; no complaint."""
     from axe_playwright_python.sync_playwright import Axe

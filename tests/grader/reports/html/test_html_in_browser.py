@@ -96,7 +96,7 @@ def test_no_page_is_wider_than_a_phone(visit: Open, page: Path) -> None:
 
 
 @pytest.mark.parametrize(("code", "axis"), [("zh_CN", "查询"), ("ja", "トークン")])
-@pytest.mark.parametrize("rows", [1, 4])
+@pytest.mark.parametrize("rows", [pytest.param(1, marks=pytest.mark.proof), 4])
 def test_chinese_and_japanese_labels_have_room(
     visit: Open, tmp_path: Path, code: str, axis: str, rows: int
 ) -> None:
@@ -115,6 +115,7 @@ def test_chinese_and_japanese_labels_have_room(
         assert end < start or start == 0
 
 
+@pytest.mark.proof
 def test_a_dark_page_is_printed_in_light_colours(visit: Open, classes: dict[int, Path]) -> None:
     """Paper is white."""
     seen = visit(classes[6] / "index.html", dark=True)
@@ -134,6 +135,7 @@ def test_how_an_exercise_stands_is_said_on_a_phone_too(
     assert "none" not in words
 
 
+@pytest.mark.proof
 def test_a_long_name_leaves_its_mark_on_the_map(visit: Open, classes: dict[int, Path]) -> None:
     """A name is cut before “undecided” or “late” is."""
     seen = visit(classes[60] / "index.html", PHONE)
@@ -221,6 +223,7 @@ def test_the_map_is_narrowed_to_groups_of_the_roster(
     assert seen.complaints == []
 
 
+@pytest.mark.proof
 def test_the_map_is_filtered_by_name(visit: Open, classes: dict[int, Path]) -> None:
     """What is found is counted, and said to who cannot see it."""
     seen = visit(classes[60] / "index.html")
