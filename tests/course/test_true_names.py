@@ -430,6 +430,7 @@ def test_a_title_accuses_of_nothing_that_follows_from_an_earlier_failure(
     assert all(any(words in title for title in titles) for words in followers)
 
 
+@pytest.mark.proof
 def test_a_property_keeps_its_title_below_wrong_values(answer: Answer) -> None:
     """The check's own expected values say that it does not hold."""
     result = answer("SelfAttention_v1", "return weights @", "return 2 * weights @")

@@ -302,7 +302,7 @@ def test_a_finished_student_is_green(
 
 
 @pytest.mark.parametrize("to_release", [FEW], ids=["few"], indirect=True)
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_tampered_check_is_seen(student: Any, ready: dict[str, str], to_release: Course) -> None:
     """A check made easier keeps the run red, and stands above everything else."""
     folder = student(*to_release.by_id)

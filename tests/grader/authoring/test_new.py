@@ -95,7 +95,7 @@ def test_a_course_whose_assignment_cannot_be_named_so_is_refused() -> None:
         new_course("Mine", "Counting Words")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_what_was_added_is_named_place_by_place_and_works_at_once(course: Course) -> None:
     """An exercise between others, a class, and an assignment: faults are what is to be filled in."""
     course = write(course, new_exercise(course, "1", NewExercise("sums", 1.5, after="standardize")))

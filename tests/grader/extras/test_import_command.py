@@ -50,6 +50,7 @@ def test_a_notebook_is_a_course_that_holds(
     ]
 
 
+@pytest.mark.proof
 def test_a_notebook_is_added_to_the_course_of_the_folder(grader, folder: Path) -> None:
     """Under the id that is asked for; what is there stays, and the course's total grows."""
     path = NOTEBOOKS / "nbgrader_distances.ipynb"

@@ -102,7 +102,7 @@ def failing(result: Result, exercise: str) -> list[tuple[Outcome, str]]:
     return [(c.outcome, c.message) for c in found.checks if c.outcome is not Outcome.PASSED]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_course_keeps_its_promises(course: Course) -> None:
     """Its mistakes are recognised by frames, files, sets and what methods return; nothing can be guessed."""
     report = validate(course)
