@@ -155,6 +155,7 @@ def test_whose_score_changed_is_told(make):
     assert run.result.changed == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [100, pytest.param(500, marks=pytest.mark.proof)])
 def test_a_large_class_is_scored_again_without_grading(make, size):
     """A due date is moved: seconds, and no student code is run."""

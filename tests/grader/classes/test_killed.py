@@ -96,6 +96,7 @@ def test_what_is_published_is_whole(make, monkeypatch, tmp_path):
         assert texts(publish(out, LATER)) == now
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "decided", [True, pytest.param(False, marks=pytest.mark.proof)], ids=["decided", "graded"]
 )
@@ -151,6 +152,7 @@ def similar(run, folder):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [compare, similar])
 def test_a_page_is_the_old_one_or_the_new_one(make, monkeypatch, tmp_path, capsys, command):
     """The run is as it was, and the same command writes what it would have written."""

@@ -51,6 +51,7 @@ def test_a_solution_with_unpaired_markers_is_told(grader, edit):
 # `grader validate`.
 
 
+@pytest.mark.slow
 def test_a_course_that_keeps_its_promises_is_shown_as_a_table(grader):
     """A row per exercise, and the sentence."""
     ran = grader("validate")
@@ -82,6 +83,7 @@ def test_proofs_are_counted_beside_the_output(grader, monkeypatch):
     assert "Proving" not in ran.out
 
 
+@pytest.mark.slow
 def test_a_broken_promise_is_told_below_the_table(grader, folder):
     """It exits with 1."""
     (folder / "solutions" / "notes.txt").write_text("", "utf-8")
@@ -93,6 +95,7 @@ def test_a_broken_promise_is_told_below_the_table(grader, folder):
     ]
 
 
+@pytest.mark.slow
 def test_broken_promises_are_counted(grader, folder):
     """Two are not one."""
     for name in ("[bold]a:100:.txt", "b.txt"):
@@ -159,6 +162,7 @@ def test_all_that_is_not_named_is_listed_on_request(grader):
     ]
 
 
+@pytest.mark.slow
 def test_a_mutant_that_is_written_down_is_equivalent(grader, folder):
     """What is written down and does not survive is told, and exits with 1 too."""
     (folder / EQUIVALENT).write_text(WRITTEN_DOWN.format(".detach()"), "utf-8")
@@ -206,6 +210,7 @@ def test_what_is_written_down_wrongly_is_told(grader, folder):
     )
 
 
+@pytest.mark.slow
 def test_a_mutant_that_never_returns_is_stopped_long_before_its_time_is_up_and_is_caught(
     grader, edit, monkeypatch
 ):

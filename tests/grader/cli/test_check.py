@@ -337,6 +337,7 @@ def test_a_reference_that_fails_leaves_the_score_undecided(grader, work, edit):
     assert ran.lines[-1] == "A check could not be judged: the score is undecided."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["__import__('time').sleep(600)", "nothing"])
 def test_a_check_that_never_returns_is_named_with_its_line(grader, folder, work, line):
     """And so is one that raises by itself."""

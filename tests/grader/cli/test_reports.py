@@ -193,6 +193,7 @@ def test_a_student_repository_is_the_students_copy_and_a_few_files_more(release)
     assert copies["students"].items() <= copies["github"].items()
 
 
+@pytest.mark.slow
 def test_nothing_for_students_has_a_template_for_gradescope(release) -> None:
     """Nor solutions, nor hidden checks."""
     names = {path.name for to in ("students", "github") for path in release(to)[0].rglob("*")}

@@ -23,6 +23,7 @@ def session(launcher: Launcher, text: str) -> StoppableSession:
     return StoppableSession(launcher, Submission("me", {"a.py": source}), LIMITS)
 
 
+@pytest.mark.slow
 def test_a_session_is_stopped_while_it_waits_for_an_answer(warm_parent):
     """It does not wait for the limit."""
     made = session(warm_parent, "print('begun')\nwhile True:\n    pass\n")

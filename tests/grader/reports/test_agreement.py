@@ -42,6 +42,7 @@ def test_every_student_has_every_report_that_can_be_made(class_run) -> None:
         assert there == (everywhere if result.submitted else {"junit", "github"})
 
 
+@pytest.mark.slow
 def test_all_reports_agree_on_every_score(class_run, schemas) -> None:
     """Exactly where a platform has fractions; rounded per exercise where it has none."""
     made = files(class_run)
@@ -63,6 +64,7 @@ def test_all_reports_agree_on_every_score(class_run, schemas) -> None:
         assert f"**{exact} of {result.max_score} points**" in made[f"github/{result.student}.md"]
 
 
+@pytest.mark.slow
 def test_all_reports_agree_on_names_and_mistakes(class_run, schemas) -> None:
     """The same exercises in the same order, the same named mistakes."""
     made = files(class_run)

@@ -173,6 +173,7 @@ def test_what_is_nested_or_long_has_an_end() -> None:
         Unpacker(b"").unpack(many)
 
 
+@pytest.mark.slow
 def test_keys_whose_hashes_are_chosen_have_an_end() -> None:
     """Fractions hash like whole numbers, modulo a prime: thousands of one hash would take minutes."""
     prime = 2**61 - 1

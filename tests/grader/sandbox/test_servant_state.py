@@ -317,6 +317,7 @@ def test_a_frozen_parameter_stays_frozen(made: Any) -> None:
     assert conversation.state(instance)["parameters"]["W"].requires_grad is False
 
 
+@pytest.mark.slow
 def test_gradients_import_nothing_that_takes_long() -> None:
     """Torch's own way from a cotangent imports its symbolic shapes first."""
     code = (
