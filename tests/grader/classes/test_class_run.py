@@ -25,6 +25,8 @@ from grader.course.course import load_course
 from grader.intake.read import read_submissions
 from tests.grader.classes.conftest import HIDDEN, IDS, STUDENTS, Class, Formula, Killed, write_work
 
+pytestmark = pytest.mark.slow
+
 
 def test_runs_cut_short_end_as_an_undisturbed_one(make, undisturbed):
     """After any number of kills: the same bytes, and nobody is graded twice."""
@@ -155,7 +157,6 @@ def test_whose_score_changed_is_told(make):
     assert run.result.changed == {}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [100, pytest.param(500, marks=pytest.mark.proof)])
 def test_a_large_class_is_scored_again_without_grading(make, size):
     """A due date is moved: seconds, and no student code is run."""
@@ -365,7 +366,6 @@ class Term(Class):
         self.edit(name, *((new, old) if is_changed else (old, new)))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(n, marks=pytest.mark.proof) for n in range(1, 16))]
 )

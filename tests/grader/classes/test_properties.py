@@ -39,6 +39,8 @@ from tests.grader.classes.test_decisions import (
     NOTHING,
 )
 
+pytestmark = pytest.mark.slow
+
 DAYS = st.integers(0, 6)
 ROADS = st.lists(HANDED_IN, min_size=1, max_size=4)
 PERSONAL = st.builds(

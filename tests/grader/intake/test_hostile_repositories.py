@@ -15,6 +15,8 @@ import pytest
 from grader.intake import history
 from grader.intake.read import read_submissions
 
+pytestmark = pytest.mark.slow
+
 ONE = "def one():\n    return 1\n"
 WHO = "E <e@x.y>"
 NO_DATE = "has no date that can be read."

@@ -17,6 +17,8 @@ from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import WarmParent
 from tests.grader.judging.test_objects import edited
 
+pytestmark = pytest.mark.slow
+
 STEP, PAIRS = "01_costs/step", "01_costs/pairs"
 CHECK_FILE = f"{CHECKS}/01_costs/test_visible.py"
 

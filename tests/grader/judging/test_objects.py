@@ -31,6 +31,8 @@ from grader.sessions.launchers import WarmParent
 from grader.submissions.notebooks import Cell
 from grader.submissions.submission import Submission
 
+pytestmark = pytest.mark.slow
+
 Grade = Callable[..., Result]
 
 HEAP, TOKENIZER, PAIRS, TWICE = (
@@ -118,7 +120,6 @@ def test_mutants_are_tried_with_functions_and_frames(course: Course) -> None:
     assert all(one.counts["caught"] > 2 for one in tried.values())
 
 
-@pytest.mark.slow
 def test_a_released_copy_checks_objects_from_recordings(course: Course, tmp_path: Path) -> None:
     """The recorded answers are found again, sets among the arguments or not."""
     for file in student_files(course):
