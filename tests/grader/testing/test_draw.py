@@ -137,3 +137,17 @@ def test_plain_values_and_arrays_are_drawn_beside_the_tensors():
     assert len({*draw.choice(range(5), 5)}) == 5
     assert torch.equal(draw.normal(2), other.normal(2))
     assert len(draw.drawn) == 1
+
+
+@pytest.mark.parametrize("first", ["whole", "tensor"])
+def test_whole_numbers_are_those_of_torchs_generator(first):
+    """Also before any tensor was drawn, when torch need not be imported; tensors go on from there."""
+    for seed in map(str, range(50)):
+        draw = Draw(seed, CHECK)
+        generator = torch.Generator().manual_seed(draw.number)
+        if first == "tensor":
+            assert torch.equal(draw.uniform(2), torch.rand(2, generator=generator))
+        for low, high in ((1, 9), (0, 1), (3, 3), (-5, 5), (1, 1_000_000), (0, 2**30)):
+            expected = int(torch.randint(low, high + 1, (), generator=generator))
+            assert draw.whole(low, high) == expected
+        assert torch.equal(draw.normal(3, std=1.0), torch.randn(3, generator=generator))
