@@ -68,13 +68,13 @@ class Way:
     Args:
         address: a student's, "" where the roster has none.
         no_address: what is said of those.
-        question: what is asked first, with `{what}` for how many pages.
+        where: by what, or to which place, in words.
         opened: what sends them.
     """
 
     address: Callable[[Enrolled], str]
     no_address: str
-    question: str
+    where: str
     opened: Callable[[], AbstractContextManager[Deliver]]
 
 
@@ -134,7 +134,7 @@ def send(
         echo(f"To: {clean(named(f'{one.student} <{one.sent.address}>' for one in new))}.")
     if dry_run or not new:
         return ExitCode.FINE
-    if not yes and not click.confirm(f"{way.question.format(what=_counted(len(new), 'page'))}?"):
+    if not yes and not click.confirm(f"Send {_counted(len(new), 'page')} {way.where}?"):
         echo("Nothing was sent.")
         return ExitCode.NOT_PASSED
     refused = _send(out, new, way)
@@ -243,7 +243,7 @@ def _by_mail(course: Course, server: str | None, sender: str | None, user: str) 
     return Way(
         lambda one: one.email if ADDRESS.fullmatch(one.email) else "",
         "No address in the roster, or none that is one",
-        f"Send {{what}} from {sender} by {server}",
+        f"from {sender} by {server}",
         opened,
     )
 
@@ -333,6 +333,6 @@ def _into_repositories(course: Course, template: str) -> Way:
     return Way(
         lambda one: address_of(template, one),
         "No login in the roster that can be part of an address",
-        f"Push {{what}} to the branch feedback of {template}",
+        f"to the branch feedback of {template}",
         opened,
     )

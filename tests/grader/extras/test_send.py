@@ -209,6 +209,20 @@ def test_a_page_is_a_commit_on_a_branch_of_the_students_repository(grade, push, 
     assert counts == ["2", "1"]
 
 
+def test_before_pages_are_pushed_it_is_asked(grade, push, git, monkeypatch):
+    """With the address as it was given; who says no pushes nothing."""
+    git("ada-l")
+    grade("--publish")
+    asked = []
+    monkeypatch.setattr("click.confirm", lambda question, **_: asked.append(question))
+    ran = push()
+    assert (ran.code, ran.err, ran.lines[-1]) == (1, "", "Nothing was sent.")
+    (question,) = asked
+    assert question.startswith("Send 3 pages to the branch feedback of ")
+    assert question.endswith("attention-{login}.git?")
+    assert git("ada-l", "branch") == ""
+
+
 def test_a_repository_that_is_not_there_is_named(grade, push, git):
     """The others get their pages; it is tried again the next time."""
     git("bo")
