@@ -283,7 +283,7 @@ class Course:
         found = {name.partition(".")[0] for name in self.packages}
         return bool(found & {*LIBRARIES}) or any(map(ARRAYS.search, self._code))
 
-    @property
+    @cached_property
     def _code(self) -> list[str]:
         """The texts of its solutions and checks."""
         paths = (*self.files_of(SOLUTIONS), *self.files_of(CHECKS))

@@ -342,7 +342,7 @@ def _tuple_of_one(failure: Failure) -> str:
 
 def _is_layer(name: str) -> bool:
     """Whether a class of torch's makes layers; a list of layers cannot be called."""
-    kind = getattr(torch.nn, name, None) if has_torch() else None
+    kind = getattr(torch.nn, name, None)
     if not isinstance(kind, type) or not issubclass(kind, torch.nn.Module):
         return False
     return kind.forward is not torch.nn.Module.forward
@@ -350,9 +350,9 @@ def _is_layer(name: str) -> bool:
 
 def _layer_hint(failure: Failure) -> str:
     """For a layer that is used as if it were a tensor; "" for anything else."""
-    kind, place = "", ""
     if not has_torch():
         return ""
+    kind, place = "", ""
     if found := re.search(r"'(\w+)' object has no attribute '(\w+)'", failure.message):
         is_tensors = hasattr(torch.Tensor, found[2])
         kind, place = found[1] if is_tensors else "", rf"{NAME}\.{found[2]}\b"

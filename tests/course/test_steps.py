@@ -26,10 +26,6 @@ STEPS = (BATCHED, MASKED, CAUSAL)
 SHORT = STEPS[:2]
 """Without the last, of which most mistakes are known: what `make test` grades."""
 
-EACH_LENGTH = pytest.mark.parametrize(
-    "steps",
-    [pytest.param(SHORT, id="two"), pytest.param(STEPS, id="all", marks=pytest.mark.proof)],
-)
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("known mistakes")]
 
 ROOTS = ("k.shape[-1] ** 0.5", "key.shape[-1] ** 0.5", "keys.shape[-1] ** 0.5")
@@ -92,7 +88,10 @@ def hand_in(course: Course, folder: Path, id_: str, *edits: tuple[str, str]) -> 
     (folder / solution.name).write_text(text, "utf-8")
 
 
-@EACH_LENGTH
+@pytest.mark.parametrize(
+    "steps",
+    [pytest.param(SHORT, id="two"), pytest.param(STEPS, id="all", marks=pytest.mark.proof)],
+)
 def test_a_slip_comes_along_from_an_assignment_that_is_not_graded(
     course: Course, grader: SubmissionGrader, tmp_path: Path, steps: tuple[str, ...]
 ) -> None:

@@ -1,15 +1,20 @@
 """A course of Python's own values is released, checked and graded without torch."""
 
+import ast
 import os
+import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
 
+import grader
 from grader.authoring.new import new_course
 from grader.core.files import write_all
+from grader.core.kit import KIT_NAME
 from grader.course.course import load_course
 from grader.release.students import students, write_release
 
@@ -64,6 +69,25 @@ def test_its_copy_asks_for_no_torch(released: Path, example_course: Path) -> Non
         assert "torch" not in text.casefold()
     assert "- **Windows cannot find" in (released / "README.md").read_text("utf-8")
     assert load_course(example_course).needs_torch
+
+
+def test_what_torch_brings_along_is_asked_for_where_the_kit_imports_it() -> None:
+    """Without torch it would not be there."""
+    brought = {_name(line) for line in requires("torch") or () if "extra ==" not in line}
+    asked = {_name(line) for line in requires(KIT_NAME) or ()}
+    trees = [ast.parse(path.read_bytes()) for path in Path(grader.__file__).parent.rglob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    imported = {
+        alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names
+    }
+    imported |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    names = {_name(name.partition(".")[0]) for name in imported}
+    assert {"filelock", "jinja2"} <= names & brought <= asked
+
+
+def _name(requirement: str) -> str:
+    """A requirement's name, as indexes compare it."""
+    return re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower().replace("_", "-")
 
 
 @pytest.mark.slow
