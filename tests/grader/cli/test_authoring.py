@@ -182,9 +182,11 @@ def test_a_mutant_that_is_written_down_is_equivalent(grader, folder):
     ]
 
 
-def test_what_only_other_inputs_tell_survives(grader, edit):
-    """Checks have no large scores."""
-    line = "raw = raw.clamp(-20, 20)"
+@pytest.mark.parametrize(
+    "line", [pytest.param("raw = raw[:4]", marks=pytest.mark.proof), "raw = raw.clamp(-20, 20)"]
+)
+def test_what_only_other_inputs_tell_survives(grader, edit, line):
+    """Checks have four rows at most, and no large scores."""
     edit("solutions/02_mixture/mixture.py", "    return torch", f"    {line}\n    return torch")
     ran = grader("mutate", "weights", "--jobs", 1)
     place = ran.lines.index("    + raw = raw") - 2

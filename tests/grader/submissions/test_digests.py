@@ -183,6 +183,19 @@ def prefixes(name: str) -> list[str]:
 )
 def test_what_is_read_is_the_same_where_the_digest_is(course, files, changes):
     """Whatever is added, changed or removed: each note, each source, and what these import."""
+    read_twice(course, files, changes)
+
+
+@pytest.mark.proof
+@settings(max_examples=400)
+@given(FOLDERS, CHANGES)
+def test_what_is_read_is_the_same_in_many_more_folders(course, files, changes):
+    """The same, at length."""
+    read_twice(course, files, changes)
+
+
+def read_twice(course, files, changes):
+    """Read a folder before and after some changes: assignments of the same digest have read the same."""
     after = dict(files)
     for path, content in changes:
         after.pop(path, None)

@@ -30,7 +30,8 @@ MOST_TIMES = 3.0
 @pytest.fixture(scope="module")
 def classes(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     """The pages of generated classes, by their size."""
-    return {size: generated(root, size, tmp_path_factory) for size in (6, 60)}
+    course = shorter(load_course(root))
+    return {size: generated(course, size, tmp_path_factory) for size in (6, 60)}
 
 
 def shorter(course: Course) -> Course:
@@ -38,9 +39,8 @@ def shorter(course: Course) -> Course:
     return dataclasses.replace(course, assignments=course.assignments[:PARTS])
 
 
-def generated(root: Path, size: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def generated(course: Course, size: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A generated class's page, and those of its students where they are few."""
-    course = shorter(load_course(root))
     folder = tmp_path_factory.mktemp(f"class_of_{size}")
     (folder / "students" / "pictures").mkdir(parents=True)
     made = pages(generated_class(course, size), course)
@@ -116,9 +116,9 @@ def test_chinese_and_japanese_labels_have_room(
 
 
 @pytest.mark.proof
-def test_a_dark_page_is_printed_in_light_colours(visit: Open, classes: dict[int, Path]) -> None:
+def test_a_dark_page_is_printed_in_light_colours(visit: Open, page: Path) -> None:
     """Paper is white."""
-    seen = visit(classes[6] / "index.html", dark=True)
+    seen = visit(page, dark=True)
     seen.page.emulate_media(media="print", color_scheme="dark")
     assert seen.page.evaluate("getComputedStyle(document.body).color") == "rgb(31, 35, 40)"
 
@@ -260,21 +260,22 @@ def test_a_link_leads_to_the_students_page(visit: Open, classes: dict[int, Path]
     assert seen.page.locator("h1").text_content() == "Feedback for student003"
 
 
-def test_pages_can_be_printed(visit: Open, classes: dict[int, Path]) -> None:
+@pytest.mark.parametrize(
+    "page", ["class", pytest.param("student", marks=pytest.mark.proof)], indirect=True
+)
+def test_pages_can_be_printed(visit: Open, page: Path) -> None:
     """As a PDF of some pages."""
-    assert visit(classes[6] / "index.html").page.pdf().startswith(b"%PDF")
+    assert visit(page).page.pdf().startswith(b"%PDF")
 
 
 @pytest.mark.proof
 @pytest.mark.long
 def test_a_class_of_600_opens_in_under_three_times_the_time_of_6(
-    visit: Open,
-    classes: dict[int, Path],
-    root: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    visit: Open, root: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """From the address to the first picture on the screen, in turns, the median of each."""
-    folders = {6: classes[6], 600: generated(root, 600, tmp_path_factory)}
+    """The whole course's, from the address to the first picture, in turns, the median of each."""
+    course = load_course(root)
+    folders = {size: generated(course, size, tmp_path_factory) for size in (6, 600)}
     times: dict[int, list[float]] = {6: [], 600: []}
     for _ in range(9):
         for size, found in times.items():
