@@ -27,7 +27,7 @@ from grader.judging.diagnosis import Known
 from grader.judging.fixtures import Fixtures
 from grader.judging.known_mistakes import Checks, LiveMistakes
 from grader.judging.run import Check, outcome_of
-from grader.judging.scoring import earned_share, passed_share
+from grader.judging.scoring import earned_share
 from grader.judging.submission_grader import Scope, SubmissionGrader, outcomes
 from grader.sandbox.kinds import Record
 from grader.sandbox.tables import is_table
@@ -297,7 +297,7 @@ def free_points(mistakes: LiveMistakes, exercise: Exercise, checks: Checks) -> F
         records = mistakes.run(mistakes.solutions, exercise, checks, session, adapt)
         results = [r.check.result(outcome_of(r.check, r.raised)) for r in records]
         results += [check.result(Outcome.BLOCKED) for check in checks[len(results) :]]
-        return float(passed_share(results))
+        return float(earned_share(results))
 
     return FreePoints(
         {kind: share(kind, *Visibility) for kind in KINDS},

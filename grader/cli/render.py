@@ -29,8 +29,8 @@ from grader.judging.outcomes import (
     WORDS_BESIDE_SIGN,
     checks_passed,
     is_attempted,
-    judged_with,
     not_judged,
+    notes_above,
     score_words,
     shown_checks,
     status_words,
@@ -192,8 +192,8 @@ def exercise_lines(out: Console, exercise: ExerciseResult, view: View) -> list[L
         exercise: the exercise.
         view: how it is shown.
     """
-    note = judged_with(exercise)
-    lines: list[Lines] = [Lines(Text(f"→ {note}", style="yellow"), 6)] if note else []
+    notes = notes_above(exercise)
+    lines: list[Lines] = [Lines(Text(f"→ {note}", style="yellow"), 6) for note in notes]
     lines += [line for finding in exercise.findings for line in _finding_lines(finding)]
     checks = shown_checks(exercise, everything=view.everything)
     first = next((check for check in checks if check.outcome is not Outcome.REMARK), None)
