@@ -283,6 +283,15 @@ def test_the_name_of_a_mistake_moves_few_points_where_some_hidden_values_are_rig
         assert named - unnamed <= Decimal("1.5")
 
 
+@MODEST
+@given(st.lists(ANY, min_size=1, max_size=7))
+def test_who_has_half_of_the_hidden_values_right_has_no_less_than_a_recognised_slip(checks):
+    """Whether or not somebody wrote the mistake down."""
+    checks = [one(PASSED, hidden=True, weight=sum(c.weight for c in checks) + 1), *checks]
+    slip = [recognised(MistakeKind.SLIP)]
+    assert exercise_score(10, checks) >= exercise_score(10, checks, slip)
+
+
 # Rounding and adding up.
 
 
