@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, cached_property
@@ -348,6 +348,11 @@ class Course:
         """The ids of an assignment and of all that it imports, however far."""
         imported = (self.with_imports(self.by_id[id_]) for id_ in assignment.imports)
         return {assignment.id}.union(*imported)
+
+    def concerned(self, exercises: Iterable[str]) -> set[str]:
+        """The ids of the assignments of some exercises, and of those that their checks compare with."""
+        ids = {self.exercises[id_].assignment for id_ in exercises}
+        return ids.union(*(self.by_id[id_].compares for id_ in ids))
 
     def paths(self, assignment: Assignment) -> Paths:
         """Where an assignment's files are, whether they exist or not."""
