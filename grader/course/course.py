@@ -509,8 +509,10 @@ def _names_of(assignment: Assignment) -> tuple[str, ...]:
 def no_exercise(assignment: Assignment, name: str) -> str:
     """That an assignment has no exercise of a short name, for a file beside it; "" where it has."""
     names = [exercise.name for exercise in assignment.exercises]
+    if name in names:
+        return ""
     allowed = f"{did_you_mean(name, names)}allowed: {', '.join(names)}"
-    return "" if name in names else f"found the exercise {name!r}; {allowed}"
+    return f"found the exercise {name!r}; {allowed}"
 
 
 def decides_scores(path: Path) -> bool:
