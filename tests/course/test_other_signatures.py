@@ -405,3 +405,28 @@ def test_a_model_of_other_names_loses_what_is_said_of_names(graded: Graded, bias
     if bias == "False":
         lost.append("test_biases_are_there_when_asked_for")
     assert failed(found) == lost
+
+
+SHIFT_FIRST = """
+import torch
+from torch import nn
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, emb_dim, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.shift = nn.Parameter(torch.zeros(emb_dim))
+        self.scale = nn.Parameter(torch.ones(emb_dim))
+
+    def forward(self, x):
+        mean = x.mean(-1, keepdim=True)
+        variance = x.var(-1, keepdim=True, unbiased=False)
+        return (x - mean) / torch.sqrt(variance + self.eps) * self.scale + self.shift
+"""
+
+
+def test_what_scales_is_told_from_what_shifts_by_its_name(graded: Graded) -> None:
+    """Not by which of the two is made first."""
+    found = graded({"gpt_block.py": SHIFT_FIRST}, "14_gpt_block/LayerNorm")
+    assert failed(found) == ["test_weight_and_bias_are_the_parameters"]
