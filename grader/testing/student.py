@@ -535,9 +535,9 @@ class StudentHandle:
             own = self.state(instance, values=False).parameters
             for _round in range(2):  # what lies in a larger layer asks for no other
                 given = {*others} | {one for one, what in loaded.report.items() if what == "loaded"}
-                held = [values[one] for one in given]
                 wanted = [one for one in wanted if one not in given]
-                wanted = [n for n in wanted if not (values[n].any() and _is_in(values[n], held))]
+                held = [values[one] for one in given]
+                wanted = [one for one in wanted if not _is_in_larger(values[one], held)]
                 taken = {loaded.names.get(one) for one in by_place} | {*others.values()}
                 shapes = {one: own[one].shape for one in own if one not in taken}
                 others |= alike_in_place({one: values[one].shape for one in wanted}, shapes)
@@ -809,6 +809,12 @@ def _as_bytes(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
         if path.is_absolute() or ".." in path.parts or not path.name:
             raise ValueError(f"{name!r} is no file below a working folder")
     return {n: text.encode() if isinstance(text, str) else text for n, text in files.items()}
+
+
+def _is_in_larger(value: torch.Tensor, others: Sequence[torch.Tensor]) -> bool:
+    """Whether numbers lie in a larger tensor, as those of queries in a layer for all three."""
+    larger = [other for other in others if other.numel() > value.numel()]
+    return bool(value.any()) and _is_in(value, larger)
 
 
 def _is_in(value: torch.Tensor, others: Sequence[torch.Tensor]) -> bool:

@@ -407,6 +407,17 @@ def test_a_model_of_other_names_loses_what_is_said_of_names(graded: Graded, bias
     assert failed(found) == lost
 
 
+def test_a_head_of_its_own_leaves_the_embedding_its_values(graded: Graded) -> None:
+    """Both are given the same; what is wrong is that they are two."""
+    tied, own = "self.end(x) @ self.letters.weight.T", "self.out_head(self.end(x))"
+    made = "        self.end = nn.LayerNorm(config.n_embd)\n"
+    head = "        self.out_head = nn.Linear(config.n_embd, config.vocab_size, bias=False)\n"
+    text = OF_OTHER_NAMES.replace("BIAS", "True").replace(tied, own).replace(made, made + head)
+    found = graded({"gpt_block.py": text}, "14_gpt_block/GPT")
+    assert "test_the_scores_for_given_parameters" not in failed(found)
+    assert "test_the_head_is_tied_to_wte" in failed(found)
+
+
 SHIFT_FIRST = """
 import torch
 from torch import nn
