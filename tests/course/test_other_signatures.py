@@ -441,3 +441,18 @@ def test_what_scales_is_told_from_what_shifts_by_its_name(graded: Graded) -> Non
     """Not by which of the two is made first."""
     found = graded({"gpt_block.py": SHIFT_FIRST}, "14_gpt_block/LayerNorm")
     assert failed(found) == ["test_weight_and_bias_are_the_parameters"]
+
+
+def test_a_module_that_stands_for_a_function_takes_what_its_forward_takes(graded: Graded) -> None:
+    """Not what `nn.Module` takes when it is called."""
+    text = """
+import torch
+from torch import nn
+
+
+class GELU(nn.Module):
+    def forward(self, x):
+        return 0.5 * x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
+"""
+    (exercise,) = graded({"gpt_block.py": text}, "14_gpt_block/gelu")["14_gpt_block"].exercises
+    assert [check.message for check in exercise.checks if "args" in check.message] == []
