@@ -155,9 +155,7 @@ def cli(ctx: click.Context, traceback: bool) -> None:
     if ctx.invoked_subcommand is None:
         from grader.cli.status import newcomer
 
-        words = newcomer()
-        echo(words or ctx.get_help())
-        ctx.exit(ExitCode.FINE if words else ExitCode.USAGE_OR_COURSE_ERROR)
+        echo(newcomer())
 
 
 # Until it is loaded: click looks for similar names among them.
