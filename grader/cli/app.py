@@ -131,7 +131,8 @@ def _sentences(error: Exception) -> str:
         return str(error)
     sentence = _("The grader itself failed: {reason}")
     sentence = sentence.format(reason=f"{type(error).__name__}: {error}")
-    return f"{sentence}\n{_('Run it again with `grader --traceback …` and report what it prints.')}"
+    again = _("Run it again with `grader --traceback …` and report what it prints.")
+    return f"{sentence}\n{again}"
 
 
 @click.group(

@@ -28,8 +28,8 @@ from grader.judging.outcomes import (
     UNJUDGED,
     WORDS_BESIDE_SIGN,
     checks_passed,
+    ended_by,
     is_attempted,
-    not_judged,
     notes_above,
     score_words,
     shown_checks,
@@ -321,7 +321,7 @@ def _head(check: CheckResult) -> Text:
     word = WORDS_BESIDE_SIGN[check.outcome]
     head = Text(f"{sign} {check.title}", style=style)
     if word or check.raised or check.may_follow:
-        beside = not_judged(check) if check.raised else _(word)
+        beside = ended_by(check) if check.raised else _(word)
         beside = beside or _("perhaps for the reason above")
         head.append(f"  {bracketed(beside)}", style="dim")
     return head

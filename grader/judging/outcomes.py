@@ -336,9 +336,9 @@ def where_to_look(exercise: ExerciseResult) -> CodeLocation | None:
     return next((where for where in wheres if where.cell is None), None)
 
 
-def not_judged(check: CheckResult) -> str:
+def ended_by(check: CheckResult) -> str:
     """What stands beside the title of a check that an exception ended: what it says may hold."""
-    return _("not judged: {exception}").format(exception=check.raised.partition(":")[0])
+    return _("ended by {exception}").format(exception=check.raised.partition(":")[0])
 
 
 def has_to_hold_first(title: str) -> str:
@@ -351,7 +351,7 @@ def check_head(check: CheckResult, beside: str = "") -> str:
     """What stands above a check's message: what should hold, or that nothing was judged."""
     is_judged = check.outcome not in UNJUDGED
     if check.raised:
-        beside = f"  {bracketed(not_judged(check))}"
+        beside = f"  {bracketed(ended_by(check))}"
     return f"{check.title}{beside}" if is_judged else _(WORDS[check.outcome])
 
 

@@ -86,7 +86,7 @@ def test_another_exception_is_another_failure(other):
 def test_the_title_of_a_check_that_an_exception_ended_accuses_of_nothing(outcome):
     """What it says was not judged."""
     assert check_head(check("a", OUT_OF_BOUNDS, outcome=outcome)) == (
-        "a holds.  (not judged: IndexError)"
+        "a holds.  (ended by IndexError)"
     )
     assert check_head(check("a"), beside=" (wrong)") == "a holds. (wrong)"
 
