@@ -1,5 +1,6 @@
 """Tests of `student.runs`: a given test is judged by values that travel, away from student code."""
 
+import functools
 from collections.abc import Callable
 
 import pytest
@@ -184,6 +185,12 @@ def test_a_test_leaves_the_names_of_the_file_as_they_were(hand_in) -> None:
         student.get("more")
 
 
+def test_a_test_leaves_modules_as_they_were(hand_in) -> None:
+    """Some forbid a function by taking it out of its module."""
+    hand_in(RIGHT).observed("import functools\nfunctools.reduce = None")
+    assert functools.reduce is not None
+
+
 def test_random_numbers_are_the_same_for_both(runs: Runs) -> None:
     """Inputs that a test draws are those of what is expected."""
     runs("x = np.random.rand(3)\nassert (halves(x) == x / 2).all()")
@@ -206,3 +213,11 @@ def test_a_stub_is_not_attempted(runs: Runs) -> None:
         with pytest.raises(StudentOutcome) as caught:
             runs(test, (line, unwritten))
         assert caught.value.failure.type == "NotImplementedError"
+
+
+def test_a_constant_that_is_not_set_is_not_attempted(hand_in) -> None:
+    """Also where a test asks for what is set beside it."""
+    student = hand_in('one = NotImplementedError("Not done yet: a/one")')
+    with pytest.raises(StudentOutcome) as caught:
+        student.observed("beside + 1")
+    assert caught.value.failure.type == "NotImplementedError"
