@@ -6,9 +6,10 @@ neighbours are right, and in all exercises of a file at once, also where they ca
 """
 
 import operator
+import re
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -263,9 +264,20 @@ class _CorruptedHandle(StudentHandle):
         return _corrupted(super().get(name), (), self.corrupt)
 
     def observed(self, program: str) -> list[Observed]:
+        """What a given test reports where the exercise gives back other values; else other values of that."""
+        session, name = self.submission.session, self.exercise.name
+        if not isinstance(session, InProcessSession):
+            return self._changed(super().observed(program))
+        namespace = session.servant.loader.open(self._source()).namespace
+        with _corrupted_names(namespace, [name], self.corrupt) as changed:
+            reported = super().observed(program)
+        is_changed = name in changed and re.search(rf"\b{name}\b", program)
+        return reported if is_changed else self._changed(reported)
+
+    def _changed(self, reported: Sequence[Observed]) -> list[Observed]:
         return [
             replace(one, values=tuple(_corrupted(v, (), self.corrupt) for v in one.values))
-            for one in super().observed(program)
+            for one in reported
         ]
 
     def state(self, instance: RemoteObject, *, values: bool = True) -> State:
@@ -352,6 +364,24 @@ def earned_everywhere(
             if exercises[exercise.id].name in changed:
                 earned[exercise.id][kind] = float(earned_share(exercise.checks, exercise.findings))
     return earned
+
+
+@contextmanager
+def _corrupted_names(
+    namespace: dict[str, Any], names: list[str], corrupt: Corrupt
+) -> Iterator[set[str]]:
+    """The same as `_corrupt_names`, until the end of a block."""
+    before = {name: namespace[name] for name in names}
+    classes = [(kind, dict(vars(kind))) for kind in before.values() if isinstance(kind, type)]
+    try:
+        yield _corrupt_names(namespace, names, corrupt)
+    finally:
+        namespace.update(before)
+        for kind, methods in classes:
+            for key in [
+                key for key, method in vars(kind).items() if methods.get(key) is not method
+            ]:
+                setattr(kind, key, methods[key])
 
 
 def _corrupt_names(namespace: dict[str, Any], names: list[str], corrupt: Corrupt) -> set[str]:

@@ -60,9 +60,18 @@ BY_OWN_WEIGHTS = """query, key, own = (x @ weight.T for weight in given.values()
         expected = student.call("weights", query @ key.T / 2).value @ own"""
 
 
-def test_nonsense_in_all_exercises_at_once_is_tried(example) -> None:
+BY_A_GIVEN_TEST = '''student.runs("""
+            made, x = Mixture(2, 3), torch.eye(2)
+            right = weights(scores(made.W_query(x), made.W_key(x))) @ made.W_value(x)
+            assert torch.allclose(made(x), right)
+            """)
+        return'''
+
+
+@pytest.mark.parametrize("own", [BY_OWN_WEIGHTS, BY_A_GIVEN_TEST])
+def test_nonsense_in_all_exercises_at_once_is_tried(example, own: str) -> None:
     """A check that goes by another exercise of the student's gives points to whoever has both wrong."""
-    example.edit(OTHER_VISIBLE, BY_THE_SOLUTION, BY_OWN_WEIGHTS)
+    example.edit(OTHER_VISIBLE, BY_THE_SOLUTION, own)
     report = example.report()
     assert report.faults == [
         "02_mixture/Mixture: knowing nothing (zeros, in all exercises) earns 40%; at most 15%"
