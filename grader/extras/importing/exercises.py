@@ -125,7 +125,7 @@ def outline(
             lost = sum((case.points for case in part.cases if case not in kept), Fraction(0))
             if kept:
                 kept[0] = replace(kept[0], points=kept[0].points + lost)
-            _add_question(made, replace(part, cases=tuple(kept)), places)
+            _add_question(made, replace(part, cases=tuple(kept)), places, failing)
             visible = (_latest(made, case) for case in part.cases if not case.is_hidden)
             earlier += (node for case in visible for node in statements(case) or ())
         elif part.kind == "markdown":
@@ -185,12 +185,18 @@ def _add_given(
             part_text = renamed(part_text, made.set_anew(part.cell, name, part_text))
     before = needed(ast.parse(part_text).body, earlier, {*made.given, *made.exercises})
     text = "\n".join([*map(ast.unparse, before), part_text])
+    if _is_running(made, part.cell, text, failing):
+        made.packages.update(_imported(tree))
+        made.cells.append(("code", text, ""))
+
+
+def _is_running(made: Outline, cell: int, text: str, failing: Mapping[str, str]) -> bool:
+    """Note what given code defines; that it fails, where it does."""
     if text in failing:
-        made.notes.add(part.cell, f"the code is left out, because it fails: {failing[text]}")
-        return
+        made.notes.add(cell, f"the code is left out, because it fails: {failing[text]}")
+        return False
     _note_given(made, ast.parse(text))
-    made.packages.update(_imported(tree))
-    made.cells.append(("code", text, ""))
+    return True
 
 
 def _note_given(made: Outline, tree: ast.Module) -> None:
@@ -204,7 +210,9 @@ def _note_given(made: Outline, tree: ast.Module) -> None:
                 made.given[name] = is_same and made.given.get(name, True)
 
 
-def _add_question(made: Outline, question: Question, places: dict[str, int]) -> None:
+def _add_question(
+    made: Outline, question: Question, places: dict[str, int], failing: Mapping[str, str]
+) -> None:
     """Add a question's exercises; each of its tests goes to the last one that it mentions."""
     asked = {name for case in question.cases for name in names_in(_latest(made, case).text)}
     exercises: list[NewExercise] = []
@@ -218,12 +226,12 @@ def _add_question(made: Outline, question: Question, places: dict[str, int]) -> 
             if piece.name in made.exercises:
                 anew |= made.set_anew(code.cell, piece.name, piece.text)
                 piece.text, piece.name = renamed(piece.text, anew), anew[piece.name]
-            made.cells.append(("code", piece.text, piece.name))
             if piece.name:
                 exercises.append(piece)
                 made.exercises[piece.name], places[piece.name] = piece, code.cell
-            else:
-                _note_given(made, ast.parse(piece.text))
+            elif not _is_running(made, code.cell, piece.text, failing):
+                continue
+            made.cells.append(("code", piece.text, piece.name))
     if not exercises:
         none = "no function, class or constant in it can be an exercise"
         made.notes.add(question.cell, none)

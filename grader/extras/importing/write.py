@@ -188,7 +188,7 @@ def _tried_once(files: Sequence[OutputFile], tried: _Tried, launcher: Launcher) 
             before = len(tried.left_out) + len(tried.failing)
             if (fault := _loading_fault(environment, course)) is not None:
                 text = _cell_at(files, fault)
-                if text:
+                if text and text not in tried.failing:
                     tried.failing[text] = f"{fault.type}: {fault.message}"
                     return True
             for folder, is_right in ((SOLUTIONS, True), (WORK, False)):
