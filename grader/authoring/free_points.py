@@ -126,15 +126,22 @@ EVERYWHERE: Mapping[str, Corrupt] = {
 """What is tried in all exercises of a file at once; some leave a single number as it is."""
 
 
+ONE_NUMBER = torch.ones((), dtype=torch.float64)
+WHOLE = (set, frozenset, bytes, bytearray, str, deque, complex, timedelta)
+"""What has no features: a kind that leaves a single number as it is leaves these, too."""
+
+
 def _corrupted(value: Any, args: Sequence[Any], corrupt: Corrupt) -> Any:
     """A right result with other numbers in it; it itself where there is nothing to corrupt."""
     if isinstance(value, torch.Tensor):
         return _corrupted_tensor(value, args, corrupt)
+    if isinstance(value, WHOLE) and corrupt(ONE_NUMBER, None) is ONE_NUMBER:
+        return value
     if isinstance(value, np.ndarray) and value.dtype.kind in "OUMm":
         return np.zeros_like(value)
     if isinstance(value, np.ndarray):
         return np.asarray(_corrupted(torch.from_numpy(value), args, corrupt))
-    if isinstance(value, set | frozenset | bytes | bytearray | str | deque | complex | timedelta):
+    if isinstance(value, WHOLE):
         return type(value)()
     if isinstance(value, date):  # or a moment
         return value.replace(year=1)

@@ -7,7 +7,7 @@ to write; a constant's region is its whole definition.
 import ast
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -229,6 +229,11 @@ def _add_question(
             if piece.name:
                 exercises.append(piece)
                 made.exercises[piece.name], places[piece.name] = piece, code.cell
+                if piece.kind == "constant":
+                    nodes = ast.parse(piece.text).body
+                    made.given |= dict.fromkeys(
+                        _names_changed(nodes).keys() & made.given.keys(), False
+                    )
             elif not _is_running(made, code.cell, piece.text, failing):
                 continue
             made.cells.append(("code", piece.text, piece.name))
@@ -360,7 +365,7 @@ def _constant(
 ) -> NewExercise | None:
     """The exercise of statements that define no function: one of the names that they set."""
     names = [name for node in chunk.nodes for name in _names_set(node)]
-    names = names or [name for node in chunk.nodes for name in _names_changed(node)]
+    names = names or list(_names_changed(chunk.nodes))
     if not names:
         first = lines[_start(chunk.nodes[0]) - 1].strip()
         wanted = "a solution defines a function, a class or a constant"
@@ -390,9 +395,10 @@ def _names_set(node: ast.stmt) -> Iterator[str]:
             yield part.id
 
 
-def _names_changed(node: ast.stmt) -> Iterator[str]:
-    """The names whose values a statement changes: an item of them, or by a method of theirs."""
-    for part in ast.walk(node):
+def _names_changed(nodes: Iterable[ast.stmt]) -> dict[str, None]:
+    """The names whose values statements change: an item of them, or by a method of theirs."""
+    found: dict[str, None] = {}
+    for part in (part for node in nodes for part in ast.walk(node)):
         match part:
             case ast.Subscript(value=value, ctx=ast.Store()):
                 while isinstance(value, ast.Subscript | ast.Attribute):
@@ -402,7 +408,8 @@ def _names_changed(node: ast.stmt) -> Iterator[str]:
             case _:
                 continue
         if isinstance(value, ast.Name):
-            yield value.id
+            found[value.id] = None
+    return found
 
 
 def _regions(
