@@ -132,7 +132,7 @@ def outline(
             made.cells.append(("markdown", part.text, ""))
         elif (tree := made.notes.parsed(part.cell, part.text)) is not None:
             _add_given(made, part, tree, earlier, failing)
-    _share_tests(made, places)
+    _share_tests(made, places, failing)
     for exercise in made.exercises.values():
         if exercise.exact_points != Fraction(exercise.points):
             exact = f"{float(exercise.exact_points):g}"
@@ -151,7 +151,7 @@ def _names_at_top(text: str) -> Iterator[tuple[str, bool]]:
     return names_in_order(ast.parse(text).body)
 
 
-def _share_tests(made: Outline, places: Mapping[str, int]) -> None:
+def _share_tests(made: Outline, places: Mapping[str, int], failing: Mapping[str, str]) -> None:
     """Exercises without tests have those that mention them; where there are none, they are given."""
     cases = [case for exercise in made.exercises.values() for case in exercise.cases]
     for name, exercise in list(made.exercises.items()):
@@ -162,8 +162,9 @@ def _share_tests(made: Outline, places: Mapping[str, int]) -> None:
             del made.exercises[name]
             given = REGION.sub(lambda match: match["body"].rstrip("\n"), exercise.text)
             given = re.sub(r"(?m)^[ \t]*# TODO: .*\n", "", given)
-            made.cells = [("code", given, "") if cell[2] == name else cell for cell in made.cells]
-            _note_given(made, ast.parse(given))
+            is_kept = _is_running(made, places[name], given.strip("\n"), failing)
+            cells = [cell for cell in made.cells if is_kept or cell[2] != name]
+            made.cells = [("code", given, "") if cell[2] == name else cell for cell in cells]
             untested = f"{name} has no test that can be run; students are given the solution of it"
             made.notes.add(places[name], untested)
         elif not exercise.exact_points:

@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from grader.authoring.new import own_kit
 from grader.authoring.scaffold import (
@@ -132,7 +133,7 @@ def _check_files(
     """
     texts = []
     for hidden, what in ((False, "as students see it"), (True, "on inputs nobody has seen")):
-        exercises = []
+        exercises: list[dict[str, Any]] = []
         for name, exercise in made.exercises.items():
             cases = [
                 case
@@ -161,6 +162,8 @@ def _check_files(
                 checks.append(_Check(_name(case), made_draft.title, lines, of_check))
             if checks:
                 title = camel(name.lower() if name.isupper() else name)
+                while any(other["title"] == title for other in exercises):
+                    title += "_"  # my_array2 and my_array_2
                 exercises.append({"marks": marks, "title": title, "checks": checks})
         texts.append(
             rendered("import/test.py", exercises=exercises, number=assignment[:2], what=what)

@@ -16,8 +16,9 @@ from grader.extras.importing.drafts import draft
 from grader.extras.importing.exercises import split
 from grader.extras.importing.nbgrader import Case, MarkedCode, Notes
 from grader.extras.importing.renaming import renamed
-from grader.extras.importing.write import import_notebook
+from grader.extras.importing.write import Written, import_notebook
 
+QUESTION = "# BEGIN QUESTION\nname: q1"
 NOTEBOOKS = Path(__file__).parent / "notebooks"
 OTTER, NBGRADER = NOTEBOOKS / "otter_moments.ipynb", NOTEBOOKS / "nbgrader_distances.ipynb"
 
@@ -100,12 +101,60 @@ def test_what_an_exercise_sets_stays_to_the_end(tmp_path: Path) -> None:
         code("four = double(2)"),
         code("assert four == 4", grade=True, points=1),
     ]
-    path = tmp_path / "totals.ipynb"
-    path.write_text(notebook(*cells), "utf-8")
-    written = import_notebook("nbgrader", path, tmp_path / "course")
+    written = imported("nbgrader", tmp_path, *cells)
     names = ["total", "total_2", "total_3", "root", "double"]
     assert [exercise.name for exercise in written.assignment.exercises] == names
     assert (written.whole, written.open) == (5, 0)
+
+
+def imported(system: str, folder: Path, *cells: dict[str, Any]) -> Written:
+    """What is made of a notebook of some cells."""
+    path = folder / "some.ipynb"
+    path.write_text(notebook(*cells), "utf-8")
+    return import_notebook(system, path, folder / "course")
+
+
+def test_what_an_exercise_changes_is_the_students(tmp_path: Path) -> None:
+    """Also where it is given before: the stub fails the test of it."""
+    solution = "for n in range(3):\n    stats.append(n)\nlast = n"
+    written = imported(
+        "nbgrader",
+        tmp_path,
+        code("stats = []"),
+        code(solution, solution=True),
+        code("assert len(stats) == 3", grade=True, points=1),
+    )
+    assert (written.whole, written.open) == (1, 0)
+
+
+def test_given_code_beside_an_exercise_is_left_out_where_it_fails(tmp_path: Path) -> None:
+    """It is told at the line of the cell, not at that of the function which it calls."""
+    marked = "### BEGIN SOLUTION\ndef f(n):\n    return 1 / n\n### END SOLUTION\nf(0)"
+    tests = code("assert f(1) == 1", grade=True, points=1)
+    written = imported("nbgrader", tmp_path, code(marked, solution=True), tests)
+    assert (written.whole, written.open) == (1, 0)
+    left_out = "cell 1: the code is left out, because it fails: ZeroDivisionError: division by zero"
+    assert left_out in written.notes
+
+
+def test_files_that_students_are_given_are_taken_along(tmp_path: Path) -> None:
+    """Otter lists them; a module that tests alone import may hold answers otherwise."""
+    (tmp_path / "listed.py").write_text("ONE = 1", "utf-8")
+    written = imported(
+        "otter",
+        tmp_path,
+        raw("# ASSIGNMENT CONFIG\nstudent_files:\n    - listed.py"),
+        raw(QUESTION),
+        raw("# BEGIN SOLUTION"),
+        code("x = 1 # SOLUTION"),
+        raw("# END SOLUTION"),
+        raw("# BEGIN TESTS"),
+        code("import listed\nassert x == listed.ONE"),
+        raw("# END TESTS"),
+        raw("# END QUESTION"),
+    )
+    assert (written.whole, written.open) == (1, 0)
+    assert f"solutions/{written.assignment.id}/files/listed.py" in written.paths
 
 
 # Broken notebooks.
@@ -127,7 +176,6 @@ def code(text: str, **marks: Any) -> dict[str, Any]:
     return {"cell_type": "code", "source": text, "metadata": metadata, "outputs": []}
 
 
-QUESTION = "# BEGIN QUESTION\nname: q1"
 BROKEN = {
     "text": ("otter", "not a notebook", "its JSON is damaged at line 1, column 1."),
     "a list": ("otter", "[]", "its JSON is not a notebook."),

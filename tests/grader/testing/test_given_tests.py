@@ -215,9 +215,20 @@ def test_a_stub_is_not_attempted(runs: Runs) -> None:
         assert caught.value.failure.type == "NotImplementedError"
 
 
-def test_a_constant_that_is_not_set_is_not_attempted(hand_in) -> None:
-    """Also where a test asks for what is set beside it."""
-    student = hand_in('one = NotImplementedError("Not done yet: a/one")')
+NOT_YET = 'NotImplementedError("01_first/one: not attempted yet")'
+
+
+@pytest.mark.parametrize(
+    "stub", [f"one = {NOT_YET}", f"def one():\n    raise {NOT_YET}\n\n\nbeside = one()"]
+)
+def test_a_test_of_what_is_made_of_an_exercise_is_not_attempted(hand_in, stub: str) -> None:
+    """It names something else, which the stub's file does not have."""
     with pytest.raises(StudentOutcome) as caught:
-        student.observed("beside + 1")
-    assert caught.value.failure.type == "NotImplementedError"
+        hand_in(stub).observed("beside + 1")
+    assert caught.value.failure.kind == "not_attempted"
+
+
+def test_a_constant_that_is_not_set_ends_no_file(hand_in) -> None:
+    """What uses it waits; what stands below is there."""
+    student = hand_in(f"LIMIT = {NOT_YET}\nLIMIT.real\n\n\ndef one(n):\n    return n")
+    assert student.call("one", 3).value == 3
