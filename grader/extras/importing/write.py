@@ -41,7 +41,7 @@ from grader.course.course import (
 from grader.course.settings import ASSIGNMENT_ID
 from grader.course.toml_table import toml_text
 from grader.extras.importing.drafts import Draft, draft, in_order, names_in, set_by, statements
-from grader.extras.importing.exercises import NewExercise, Outline, outline
+from grader.extras.importing.exercises import RANDOM, NewExercise, Outline, outline
 from grader.extras.importing.nbgrader import Case, Question, Reading, read_nbgrader
 from grader.extras.importing.otter import read_otter
 from grader.judging.collect import collect
@@ -329,7 +329,10 @@ def _settled(
         ):
             continue
         checks = _check_files(made, id_, drafts, tried, is_last=False)
-        if not _tried_once(_files(reading, made, id_, None, checks), tried, launcher):
+        files = _files(reading, made, id_, None, checks)
+        # What is drawn without a seed may pass once by chance.
+        draws = any(RANDOM.search(text) for kind, text, _exercise in made.cells if kind == "code")
+        if not any(_tried_once(files, tried, launcher) for _ in range(1 + draws)):
             return made, drafts
 
 
