@@ -276,7 +276,7 @@ class _CorruptedHandle(StudentHandle):
         if not isinstance(session, InProcessSession):
             return self._changed(super().observed(program))
         namespace = session.servant.loader.open(self._source()).namespace
-        with _corrupted_names(namespace, [name], self.corrupt) as changed:
+        with _corrupted_name(namespace, name, self.corrupt) as changed:
             reported = super().observed(program)
         is_changed = name in changed and re.search(rf"\b{name}\b", program)
         return reported if is_changed else self._changed(reported)
@@ -374,21 +374,17 @@ def earned_everywhere(
 
 
 @contextmanager
-def _corrupted_names(
-    namespace: dict[str, Any], names: list[str], corrupt: Corrupt
-) -> Iterator[set[str]]:
-    """The same as `_corrupt_names`, until the end of a block."""
-    before = {name: namespace[name] for name in names}
-    classes = [(kind, dict(vars(kind))) for kind in before.values() if isinstance(kind, type)]
+def _corrupted_name(namespace: dict[str, Any], name: str, corrupt: Corrupt) -> Iterator[set[str]]:
+    """The same as `_corrupt_names` for one name, until the end of a block."""
+    value = namespace[name]
+    methods = dict(vars(value)) if isinstance(value, type) else {}
     try:
-        yield _corrupt_names(namespace, names, corrupt)
+        yield _corrupt_names(namespace, [name], corrupt)
     finally:
-        namespace.update(before)
-        for kind, methods in classes:
-            for key in [
-                key for key, method in vars(kind).items() if methods.get(key) is not method
-            ]:
-                setattr(kind, key, methods[key])
+        namespace[name] = value
+        for key, method in methods.items():
+            if vars(value).get(key) is not method:
+                setattr(value, key, method)
 
 
 def _corrupt_names(namespace: dict[str, Any], names: list[str], corrupt: Corrupt) -> set[str]:

@@ -1,13 +1,12 @@
 """Reads a solution: percent cells, one of them per exercise, with marked regions to write."""
 
-import contextlib
 import importlib
 import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -166,7 +165,7 @@ def loaded(course: Course, assignment: Assignment) -> Iterator[ModuleType]:
             if files.is_dir():
                 shutil.copytree(files, folder, dirs_exist_ok=True)
                 sys.path.append(str(files))
-            with contextlib.chdir(folder):
+            with chdir(folder):
                 yield importlib.import_module(assignment.module)
     finally:
         sys.path[:], sys.dont_write_bytecode = path, writes

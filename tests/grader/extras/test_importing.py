@@ -127,14 +127,47 @@ def test_what_an_exercise_changes_is_the_students(tmp_path: Path) -> None:
     assert (written.whole, written.open) == (1, 0)
 
 
-def test_given_code_beside_an_exercise_is_left_out_where_it_fails(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "solutions",
+    [
+        ["### BEGIN SOLUTION\ndef f(n):\n    return 1 / n\n### END SOLUTION\nf(0)"],
+        ["x = 1 / 0", "def f(n):\n    return 1 / n"],
+    ],
+)
+def test_code_without_a_test_is_left_out_where_it_fails(
+    solutions: list[str], tmp_path: Path
+) -> None:
     """It is told at the line of the cell, not at that of the function which it calls."""
-    marked = "### BEGIN SOLUTION\ndef f(n):\n    return 1 / n\n### END SOLUTION\nf(0)"
+    cells = [code(text, solution=True) for text in solutions]
     tests = code("assert f(1) == 1", grade=True, points=1)
-    written = imported("nbgrader", tmp_path, code(marked, solution=True), tests)
+    written = imported("nbgrader", tmp_path, *cells, tests)
     assert (written.whole, written.open) == (1, 0)
     left_out = "cell 1: the code is left out, because it fails: ZeroDivisionError: division by zero"
     assert left_out in written.notes
+
+
+def test_exercises_of_like_names_have_classes_of_their_own(tmp_path: Path) -> None:
+    """Else the later one's checks would take the place of the earlier one's."""
+    cells = []
+    for name in ("x2", "x_2"):
+        cells += [code(f"{name} = 1", solution=True)]
+        cells += [code(f"assert {name} == 1", grade=True, points=1)]
+    written = imported("nbgrader", tmp_path, *cells)
+    checks = tmp_path / "course" / "tests" / "checks" / written.assignment.id / "test_visible.py"
+    tree = ast.parse(checks.read_text("utf-8"))
+    names = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    assert names == ["TestX2", "TestX2_"]
+
+
+def test_what_is_drawn_at_random_is_tried_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its test may pass once by chance."""
+    tries: list[None] = []
+    monkeypatch.setattr(write, "_tried_once", lambda *_: bool(tries.append(None)))
+    solution = code("import random\nx = random.random()", solution=True)
+    imported("nbgrader", tmp_path, solution, code("assert x < 0.5", grade=True, points=1))
+    assert len(tries) == 2
 
 
 def test_files_that_students_are_given_are_taken_along(tmp_path: Path) -> None:
