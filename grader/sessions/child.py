@@ -2,7 +2,7 @@
 
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -96,6 +96,7 @@ class ChildSession(Session):
         slack: seconds beyond its own time in which a child may end a request by itself.
         beside: the session whose time for the whole submission is that of this one as well.
         answers: what the submission may ask back; None for nothing.
+        assignments: those whose exercises are asked for, by id; None for all.
         time_left: what is left of the time for the whole submission.
         restarts: how many of its processes were ended though they served well.
         place: the statement that a request ran last, where it loads a file: the file's key, and the
@@ -112,6 +113,7 @@ class ChildSession(Session):
     slack: float = field(default=SLACK, kw_only=True)
     beside: "ChildSession | None" = field(default=None, kw_only=True)
     answers: Answers | None = field(default=None, kw_only=True)
+    assignments: Set[str] | None = field(default=None, kw_only=True)
     time_left: TimeLeft = field(init=False)
     generation: int = field(default=1, init=False)
     restarts: int = field(default=0, init=False)
@@ -151,6 +153,7 @@ class ChildSession(Session):
             slack=self.slack,
             beside=self,
             answers=answers or self.answers,
+            assignments=self.assignments,
         )
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
@@ -287,7 +290,7 @@ class ChildSession(Session):
 
     def _start(self) -> None:
         try:
-            needed = (*self.submission.libraries, *self.launcher.packages)
+            needed = (*self.submission.libraries(self.assignments), *self.launcher.packages)
             limits = importing(self.limits, needed)
             self.child = self.launcher.launch(limits, self.numbering)
             self.clock = ProcessClock(self.child.pid)
@@ -323,7 +326,7 @@ class ChildSession(Session):
         For code of the course alone, such as its known mistakes: a student's might prepare something
         for the next.
         """
-        is_prepared = {*submission.libraries} <= {*self.submission.libraries}
+        is_prepared = {*submission.libraries()} <= {*self.submission.libraries(self.assignments)}
         self.submission, self.stops, self.is_fresh = submission, [], False
         self.time_left = _time_of(self.limits)
         if self.child is not None and self.numbering == 1 and is_prepared:
