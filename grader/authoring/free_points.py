@@ -214,9 +214,11 @@ class FreePoints:
     @property
     def problems(self) -> list[str]:
         """Which bound is broken, in sentences; that none is, where the exercise is exempt."""
+        # What earns no more by heart than for nothing is one thing to mend.
+        is_more = self.memorised > self.most
         bounds = (
             (f"knowing nothing ({self.best})", self.most, MOST_FOR_NOTHING),
-            ("by heart", self.memorised, MOST_MEMORISED),
+            *([("by heart", self.memorised, MOST_MEMORISED)] if is_more else ()),
         )
         broken = [(what, earned, most) for what, earned, most in bounds if earned > most]
         if self.guessable:

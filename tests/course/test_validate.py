@@ -2,6 +2,7 @@
 
 import pytest
 
+from grader.authoring.free_points import FreePoints
 from grader.core.errors import CourseError
 from grader.core.records import Visibility
 from grader.course.course import load_course
@@ -78,6 +79,17 @@ def test_nonsense_in_all_exercises_at_once_is_tried(example, own: str) -> None:
     ]
     (row,) = (row for row in report.rows if row.exercise.name == "Mixture")
     assert max(row.free_points.for_nothing.values()) == 0
+
+
+@pytest.mark.parametrize(
+    ("memorised", "said"), [(0.2, []), (0.5, []), (0.9, ["by heart earns 90%; at most 40%"])]
+)
+def test_what_earns_no_more_by_heart_than_for_nothing_is_told_once(
+    memorised: float, said: list[str]
+) -> None:
+    """It is one thing to mend."""
+    points = FreePoints({"zeros": 0.5}, memorised, "")
+    assert points.problems == ["knowing nothing (zeros) earns 50%; at most 15%", *said]
 
 
 # Stubs, solutions, checks.
