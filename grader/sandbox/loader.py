@@ -382,7 +382,7 @@ class Loader:
             failure = describe_failure(error, self.find_cell)
             opened.failures.append(failure)
             is_stub = isinstance(error, NotImplementedError) and stub_exercise(failure.message)
-            stub = error if is_stub else _stub_used(statement, opened)
+            stub = error if is_stub else _stub_used(error, statement, opened)
             if stub is not None:
                 opened.namespace.update(dict.fromkeys(_set_first(statement, opened), stub))
             return stub is not None
@@ -411,9 +411,14 @@ class Loader:
         return next(stopped, cause)
 
 
-def _stub_used(statement: ast.stmt, opened: Opened) -> BaseException | None:
-    """What stands in the place of a constant that a statement uses, and that is still as in the stub."""
-    names = (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
+def _stub_used(error: BaseException, statement: ast.stmt, opened: Opened) -> BaseException | None:
+    """What stands in the place of a constant that a statement uses, and that is still as in the stub.
+
+    A name that is not there may be set beside any such constant.
+    """
+    names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    if isinstance(error, NameError) and error.name not in opened.namespace:
+        names = {*opened.namespace}
     values = (opened.namespace.get(name) for name in names)
     stubs = (value for value in values if isinstance(value, NotImplementedError))
     return next((stub for stub in stubs if stub_exercise(str(stub))), None)

@@ -228,7 +228,8 @@ def test_a_test_of_what_is_made_of_an_exercise_is_not_attempted(hand_in, stub: s
     assert caught.value.failure.kind == "not_attempted"
 
 
-def test_a_constant_that_is_not_set_ends_no_file(hand_in) -> None:
-    """What uses it waits; what stands below is there."""
-    student = hand_in(f"LIMIT = {NOT_YET}\nLIMIT.real\n\n\ndef one(n):\n    return n")
+@pytest.mark.parametrize("used", ["LIMIT.real", "set_beside_it.real"])
+def test_a_constant_that_is_not_set_ends_no_file(hand_in, used: str) -> None:
+    """What uses it, or what its solution sets as well, waits; what stands below is there."""
+    student = hand_in(f"LIMIT = {NOT_YET}\n{used}\n\n\ndef one(n):\n    return n")
     assert student.call("one", 3).value == 3
