@@ -279,7 +279,8 @@ class Desk:
             else:
                 values = values_of(kind, fields, self.whole)
                 position = position_of(kind, values or _about(fields), own)
-                values = {"student": student, **values} if values else {}
+                if values and "students" not in values:
+                    values = {"student": student, **values}
             if position is None and not values:
                 return
             before = self._text()
