@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations
-from math import comb, factorial, log, log2
+from math import comb, log2
 
 from grader.extras.similarity.traces import TEXTS, Kind, Trace, Work
 
@@ -82,7 +82,7 @@ def find_pairs(
     pairs, near, least = list[Pair](), list[Pair](), NEAR * rarity.telling
     for (one, other), traces in found.items():
         shared = rarity.shared(one, other, traces)
-        bits = surprise(shared)
+        bits = sum(entry.weight for entry in shared)
         if bits >= least:
             kept = pairs if bits >= rarity.telling else near
             kept.append(Pair(one, other, round(bits, 1), tuple(shared)))
@@ -223,22 +223,6 @@ def _words(trace: Trace) -> list[str]:
     return WORDS.findall(trace.text.lower())
 
 
-def surprise(shared: Iterable[Shared]) -> float:
-    """How surprising all that two share is together, in bits.
-
-    Fisher's method: by chance, several small things are likelier than one that is as rare as all of
-    them. Words are one thing, because each counts among who writes those before; a definition is one.
-    """
-    bits, most, things = 0.0, 0.0, defaultdict[str, float](float)
-    for entry in shared:
-        things["" if entry.trace.kind in TEXTS else _group(entry.trace)] += entry.weight
-    for number, more in enumerate(sorted(things.values(), reverse=True), 1):
-        bits += more
-        rate = bits * log(2)
-        most = max(most, bits - log2(sum(rate**n / factorial(n) for n in range(number))))
-    return most
-
-
 def _group(trace: Trace) -> str:
     """What stands together: the definition, where a trace stands in one."""
     return trace.place or f"{trace.kind} {trace.where}"
@@ -250,7 +234,7 @@ def _new_first(pairs: Iterable[Pair], rarity: Rarity, least: float) -> tuple[Pai
     for pair in pairs:
         untold = [entry.trace for entry in pair.shared if entry.trace not in told]
         shared = rarity.shared(pair.one, pair.other, untold)
-        if surprise(shared) >= least:
+        if sum(entry.weight for entry in shared) >= least:
             new.append(pair)
             told.update(entry.trace for entry in pair.shared)
         else:

@@ -25,7 +25,7 @@ from grader.core.records import (
 )
 from grader.course.course import load_course
 from grader.extras.similarity.command import gather, read_groups, similar_page
-from grader.extras.similarity.pairs import Shared, clusters, find_pairs, surprise
+from grader.extras.similarity.pairs import clusters, find_pairs
 from grader.extras.similarity.traces import Given, Kind, Line, Own, Trace, Work, work_of
 from grader.judging.results import record_texts
 from grader.submissions.submission import read_submission
@@ -256,20 +256,6 @@ def test_of_a_group_with_one_source_one_pair_stands_first():
     more = [work(name, "abc", "def", kind=Kind.CELL) for name in ("ada", "bo", "cem")]
     pairs, _near = find_pairs([*more, *two, *(work(f"s{number}") for number in range(60))])
     assert [pair.one + pair.other for pair in pairs] == ["adabo", "doraeli", "adacem", "bocem"]
-
-
-def shared(bits, place, kind=Kind.STEP):
-    """A thing that two share."""
-    return Shared(Trace(kind, "01_a", f"{bits} {place}", place=place), 0, bits)
-
-
-def test_several_small_things_say_less_than_one_that_is_as_rare_as_all_of_them():
-    """Words are one thing, and so is what stands in one definition; what says little takes nothing away."""
-    assert surprise([shared(12.0, "f")]) == 12
-    assert 8 < surprise([shared(6.0, "f"), shared(6.0, "g")]) < 9
-    assert surprise([shared(8.0, "f"), shared(4.0, "f")]) == 12
-    assert surprise([shared(6.0, "f", Kind.NAME), shared(6.0, "g", Kind.COMMENT)]) == 12
-    assert surprise([shared(12.0, "f"), shared(0.1, "g")]) == 12
 
 
 def test_of_near_misses_with_one_source_one_stands_first():
