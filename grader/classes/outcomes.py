@@ -24,7 +24,7 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course
-from grader.course.misconceptions import read_misconceptions
+from grader.course.misconceptions import all_misconceptions
 from grader.course.outcome_parts import everything_of
 from grader.judging.outcomes import has_to_hold_first
 from grader.judging.scoring import is_decided
@@ -146,7 +146,7 @@ def declared_by(course: Course, assignment: Assignment) -> Declared:
                 symptom=course.text(one.mistake.symptom),
                 question=course.text(one.mistake.question),
             )
-            for one in read_misconceptions(course, assignment)
+            for one in all_misconceptions(course)[assignment.id]
         }
         return msgspec.json.encode(Declared(checks, mistakes))
 

@@ -68,7 +68,9 @@ def student_outcomes(grader: SubmissionGrader, launcher: Launcher, student: Stud
                 return not_submitted(environment, student.id, unread)
             if submission.is_empty:  # work of other assignments may have been handed in before
                 submission = replace(submission, readings=dict.fromkeys(course.by_id, Reading()))
-            with closing(ChildSession(launcher, submission, course.limits)) as session:
+            asked = course.concerned(exercises)
+            child = ChildSession(launcher, submission, course.limits, assignments=asked)
+            with closing(child) as session:
                 found = outcomes(grader, submission, session, Scope(exercises))
             handed_in = any(r.sources or r.undecided for r in submission.readings.values())
             return structs.replace(found, submitted=handed_in, unread=unread)

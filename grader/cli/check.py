@@ -8,7 +8,7 @@ import gc
 import os
 import secrets
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -95,7 +95,7 @@ def check(
     if path.is_file():
         _refuse_other_work(work, path, exercises)
     with _no_garbage_collection():
-        session = _session(course, work, debug=debug, as_graded=as_graded)
+        session = _session(course, work, exercises, debug=debug, as_graded=as_graded)
         from grader.cli.hint import hint_command, verbose_command
         from grader.cli.render import print_as_graded, print_check, print_decided, print_protection
         from grader.cli.view import View, console
@@ -212,7 +212,14 @@ def _no_garbage_collection() -> Iterator[None]:
         gc.enable()
 
 
-def _session(course: Course, submission: Submission, *, debug: bool, as_graded: bool) -> "Session":
+def _session(
+    course: Course,
+    submission: Submission,
+    exercises: Iterable[str],
+    *,
+    debug: bool,
+    as_graded: bool,
+) -> "Session":
     if debug:
         from grader.sessions.in_process import InProcessSession
 
@@ -227,7 +234,8 @@ def _session(course: Course, submission: Submission, *, debug: bool, as_graded: 
         launcher = early_launcher(course.packages)
     from grader.sessions.child import ChildSession
 
-    return ChildSession(launcher, submission, course.limits, owns_launcher=True)
+    asked = course.concerned(exercises)
+    return ChildSession(launcher, submission, course.limits, owns_launcher=True, assignments=asked)
 
 
 def _exit_code(result: Result, protected: Protection | None) -> ExitCode:

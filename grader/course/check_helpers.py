@@ -6,13 +6,15 @@ checks import is released with them. Views stand in `views.py` beside either, pr
 """
 
 import ast
-import functools
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from grader.course.course import CHECKS, PREDICTIONS, VIEWS, Assignment, Course
 
 HELPERS = "helpers"
+IMPORTS = re.compile(rf"^[ \t]*from (\.+)({HELPERS}|{Path(VIEWS).stem}) import\b", re.MULTILINE)
+"""How a file imports helpers or views: a dot for each level, and which of them."""
 
 
 def helpers_of(course: Course) -> tuple[Path, ...]:
@@ -58,22 +60,10 @@ def hidden_data(course: Course) -> tuple[Path, ...]:
 
 
 def _imported(file: Path) -> list[Path]:
-    named = _named_helpers(file.read_bytes()) if file.is_file() else ()
+    text = file.read_text("utf-8", "replace") if file.is_file() else ""
+    named = sorted({(-len(dots), name) for dots, name in IMPORTS.findall(text)})
     paths = (file.parents[-level - 1] / f"{name}.py" for level, name in named)
     return [path for path in paths if path.is_file() and path != file]
-
-
-@functools.lru_cache(maxsize=1024)
-def _named_helpers(text: bytes) -> tuple[tuple[int, str], ...]:
-    """The modules of helpers and views that a text imports: a negative level, and the name."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):  # told where the file is collected
-        return ()
-    imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
-    names = (HELPERS, Path(VIEWS).stem)
-    found = {(-n.level, str(n.module)) for n in imports if n.level and n.module in names}
-    return tuple(sorted(found))
 
 
 def predicted(course: Course, assignment: Assignment) -> tuple[str, ...]:

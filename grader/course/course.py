@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, cached_property
@@ -349,6 +349,11 @@ class Course:
         imported = (self.with_imports(self.by_id[id_]) for id_ in assignment.imports)
         return {assignment.id}.union(*imported)
 
+    def concerned(self, exercises: Iterable[str]) -> set[str]:
+        """The ids of the assignments of some exercises, and of those that their checks compare with."""
+        ids = {self.exercises[id_].assignment for id_ in exercises}
+        return ids.union(*(self.by_id[id_].compares for id_ in ids))
+
     def paths(self, assignment: Assignment) -> Paths:
         """Where an assignment's files are, whether they exist or not."""
         return _paths(self.root, assignment.id, assignment.module)
@@ -504,8 +509,10 @@ def _names_of(assignment: Assignment) -> tuple[str, ...]:
 def no_exercise(assignment: Assignment, name: str) -> str:
     """That an assignment has no exercise of a short name, for a file beside it; "" where it has."""
     names = [exercise.name for exercise in assignment.exercises]
+    if name in names:
+        return ""
     allowed = f"{did_you_mean(name, names)}allowed: {', '.join(names)}"
-    return "" if name in names else f"found the exercise {name!r}; {allowed}"
+    return f"found the exercise {name!r}; {allowed}"
 
 
 def decides_scores(path: Path) -> bool:

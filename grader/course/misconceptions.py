@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 import msgspec
@@ -40,7 +41,10 @@ class Misconception:
         return Mistake(self.id, self.symptom, self.question, self.kind)
 
 
-def all_misconceptions(course: Course) -> dict[str, tuple[Misconception, ...]]:
+Misconceptions = dict[str, tuple[Misconception, ...]]
+
+
+def all_misconceptions(course: Course) -> Misconceptions:
     """The misconceptions of each assignment, by its id.
 
     Raises:
@@ -51,8 +55,12 @@ def all_misconceptions(course: Course) -> dict[str, tuple[Misconception, ...]]:
         read = {a.id: read_misconceptions(course, a) for a in course.assignments}
         return msgspec.json.encode(read)
 
-    known = kept("misconceptions", course.raw_hash, make)
-    return msgspec.json.decode(known, type=dict[str, tuple[Misconception, ...]])
+    return _decoded(kept("misconceptions", course.raw_hash, make))
+
+
+@lru_cache(maxsize=1)
+def _decoded(read: bytes) -> Misconceptions:
+    return msgspec.json.decode(read, type=Misconceptions)
 
 
 def read_misconceptions(course: Course, assignment: Assignment) -> tuple[Misconception, ...]:

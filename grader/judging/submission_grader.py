@@ -133,8 +133,7 @@ def visible_grader(
     if course.has_solutions:
         return full_grader(course, VISIBLE_SEED, apart=apart, launcher=launcher)
     wanted = course.exercises if exercises is None else exercises
-    needed = {course.exercises[id_].assignment for id_ in wanted}
-    needed |= {id_ for needing in needed for id_ in course.by_id[needing].compares}
+    needed = course.concerned(wanted)
     assignments = [a for a in course.assignments if a.id in needed]
     recordings = {a.id: read_recording(course.paths(a).recording) for a in assignments}
     known = {id_: pair for r in recordings.values() for id_, pair in r.known.items()}

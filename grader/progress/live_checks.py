@@ -221,11 +221,10 @@ def running(
     now: Progress, exercises: Collection[str]
 ) -> Iterator[tuple[SubmissionGrader, Submission, ChildSession]]:
     """The work as it is in a process, and the visible checks of some exercises, by id."""
-    work, launcher = now.submission, early_launcher(now.course.packages)
-    with (
-        closing(ChildSession(launcher, work, now.course.limits, owns_launcher=True)) as session,
-        closing(visible_grader(now.course, exercises=exercises)) as grader,
-    ):
+    work, course = now.submission, now.course
+    launcher, asked = early_launcher(course.packages), course.concerned(exercises)
+    child = ChildSession(launcher, work, course.limits, owns_launcher=True, assignments=asked)
+    with closing(child) as session, closing(visible_grader(course, exercises=exercises)) as grader:
         yield grader, work, session
 
 

@@ -161,7 +161,10 @@ def loose_parts(instance: object) -> Iterator[Loose]:
     """Tensors and modules in plain attributes of an object (for a module, of all its parts)."""
     if isinstance(instance, nn.Module):
         for name, module in _modules(instance):
-            yield from _loose_in(vars(module), f"{name}." if name else "", MODULES_OWN)
+            held = vars(module)
+            others = map(held.__getitem__, held.keys() - MODULES_OWN)
+            if not PLAIN.issuperset(map(type, others)):  # most modules hold nothing else
+                yield from _loose_in(held, f"{name}." if name else "", MODULES_OWN)
     else:
         yield from _loose_in(getattr(instance, "__dict__", {}), "")
 

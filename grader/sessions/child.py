@@ -2,7 +2,7 @@
 
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from grader.core.errors import GraderFault, NoProcessFault
 from grader.core.language import _
 from grader.course.course import Limits
-from grader.sandbox.limits import LIMITS_MEMORY, SLOW_PART
+from grader.sandbox.limits import LIMITS_MEMORY
 from grader.sandbox.stream import Raw, Reader
 from grader.sandbox.wire import (
     FAILED,
@@ -32,13 +32,10 @@ SLACK = 0.5
 """Seconds that a child has, beyond its own time and a quarter, to end a request by itself."""
 PATIENCE = 0.5
 """Seconds in which a process that closed its connection may end by itself."""
-PREPARATION_SECONDS = 60.0
-"""Of CPU time, for importing what is needed once a child runs; no student's time."""
 MOST_STOPS = 4
 """How often the files of a submission are loaded anew without a statement that ended loading."""
 MOST_TEXT = 500_000
 """Characters of source code that are sent at once: together they stay below the size of a header."""
-METERED = b'"meter":true'
 PROGRESS = b'{"at":'
 """How a frame begins that says which statement of a file is about to run."""
 
@@ -96,13 +93,13 @@ class ChildSession(Session):
         slack: seconds beyond its own time in which a child may end a request by itself.
         beside: the session whose time for the whole submission is that of this one as well.
         answers: what the submission may ask back; None for nothing.
+        assignments: those whose exercises are asked for, by id; None for all.
         time_left: what is left of the time for the whole submission.
         restarts: how many of its processes were ended though they served well.
         place: the statement that a request ran last, where it loads a file: the file's key, and the
             numbers of the cell and of the statement in it.
         stops: the statements before which loading stops, each with why: "timeout", or how the
             process ended.
-        is_prepared: whether the child has what metered calls need.
     """
 
     launcher: Launcher
@@ -112,6 +109,7 @@ class ChildSession(Session):
     slack: float = field(default=SLACK, kw_only=True)
     beside: "ChildSession | None" = field(default=None, kw_only=True)
     answers: Answers | None = field(default=None, kw_only=True)
+    assignments: Set[str] | None = field(default=None, kw_only=True)
     time_left: TimeLeft = field(init=False)
     generation: int = field(default=1, init=False)
     restarts: int = field(default=0, init=False)
@@ -121,7 +119,6 @@ class ChildSession(Session):
     clock: ProcessClock | None = field(default=None, init=False)
     place: tuple[str, int, int] | None = field(default=None, init=False)
     stops: list[tuple[str, int, int, str]] = field(default_factory=list, init=False)
-    is_prepared: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.isolation = self.launcher.isolation
@@ -151,6 +148,7 @@ class ChildSession(Session):
             slack=self.slack,
             beside=self,
             answers=answers or self.answers,
+            assignments=self.assignments,
         )
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
@@ -208,8 +206,6 @@ class ChildSession(Session):
             self._start()
         self.place = None
         try:
-            if not self.is_prepared and METERED in request:
-                self._prepare()
             return self._timed(request, seconds)
         except NotScheduled:
             self._end()
@@ -242,21 +238,6 @@ class ChildSession(Session):
         wall_limit = min(BUSY * seconds, self.time_left.wall_limit)
         return Stopwatch(self.child.connection, self.clock, seconds, self.slack, wall_limit)
 
-    def _prepare(self) -> None:
-        """Have the child import what metered calls need, and those after it find it imported.
-
-        Raises:
-            NotScheduled: where a check limits the child's memory, of which that would take much: the
-                check is run once more, and its new child begins with what is imported.
-        """
-        self.is_prepared = True
-        self.launcher.packages = (*self.launcher.packages, SLOW_PART)
-        if self.beside is not None and self.limits.memory_mib < self.beside.limits.memory_mib:
-            raise NotScheduled
-        with own_time.paused():
-            request = encode(Frame({"verb": "prepare", "packages": [SLOW_PART]}))
-            self._exchange(request, self._watch(PREPARATION_SECONDS))
-
     def _loaded_without(self, request: bytes, seconds: float, why: str) -> Raw | OwnFrame | None:
         """The reply to loading a file in a new child, up to the statement that ended the last one.
 
@@ -287,11 +268,10 @@ class ChildSession(Session):
 
     def _start(self) -> None:
         try:
-            needed = (*self.submission.libraries, *self.launcher.packages)
+            needed = (*self.submission.libraries(self.assignments), *self.launcher.packages)
             limits = importing(self.limits, needed)
             self.child = self.launcher.launch(limits, self.numbering)
             self.clock = ProcessClock(self.child.pid)
-            self.is_prepared = SLOW_PART in limits.packages
             self.reader = Reader()
             greeting = self.reader.receive(_Deadline(self.child.connection, START_SECONDS))
             header = greeting.frame().header
@@ -323,7 +303,7 @@ class ChildSession(Session):
         For code of the course alone, such as its known mistakes: a student's might prepare something
         for the next.
         """
-        is_prepared = {*submission.libraries} <= {*self.submission.libraries}
+        is_prepared = {*submission.libraries()} <= {*self.submission.libraries(self.assignments)}
         self.submission, self.stops, self.is_fresh = submission, [], False
         self.time_left = _time_of(self.limits)
         if self.child is not None and self.numbering == 1 and is_prepared:

@@ -69,7 +69,7 @@ class InProcessSession(Session):
         self.servant = Servant(Loader(interactive=True), drain=self.heard.drain, interactive=True)
         headers = {key: source.header() for key, source in submission.sources.items()}
         self.servant.loader.add(headers, submission.modules, submission.lent)
-        import_packages(name for name in submission.libraries if name != SLOW_PART)
+        import_packages(name for name in submission.libraries() if name != SLOW_PART)
         self.folder = "."
         if contents := {name: path.read_bytes() for name, path in submission.files.items()}:
             self.folder = tempfile.mkdtemp()

@@ -80,6 +80,11 @@ class SourceFile:
         return (*libraries_in([self.text]), *slow_parts_in([self.text]))
 
     @cached_property
+    def words(self) -> frozenset[str]:
+        """All words of its text."""
+        return frozenset(re.findall(r"\w+", self.text))
+
+    @cached_property
     def defined(self) -> frozenset[str]:
         """The names of functions and classes, at any depth."""
         return frozenset((*DEFINED.findall(self.text), *dict(self.also)))

@@ -5,7 +5,7 @@ import hashlib
 import os
 import shlex
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -206,11 +206,24 @@ class Submission:
         """Whether nothing at all was handed in."""
         return not any(reading.sources or reading.undecided for reading in self.readings.values())
 
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        """What its files mention of what takes long to import."""
-        names = (name for source in self.sources.values() for name in source.libraries)
-        return tuple(dict.fromkeys(names))
+    def libraries(self, assignments: Set[str] | None = None) -> tuple[str, ...]:
+        """What its files mention of what takes long to import.
+
+        Args:
+            assignments: those that are asked for: their files count, and those whose modules these
+                mention; None for all files.
+        """
+        left = list(self.sources)
+        if assignments is not None:
+            asked = assignments & self.readings.keys()
+            left = [key for id_ in asked for key in self.files_for(id_)]
+        found: dict[str, tuple[str, ...]] = {}
+        while left:
+            if (key := left.pop()) not in found:
+                source = self.sources[key]
+                found[key] = source.libraries
+                left += (k for k, s in self.sources.items() if s.module in source.words)
+        return tuple(dict.fromkeys(name for names in found.values() for name in names))
 
     @cached_property
     def hash(self) -> str:

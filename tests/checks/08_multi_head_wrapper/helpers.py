@@ -88,7 +88,7 @@ class SideBySide:
 
     Attributes:
         heads: the single heads; none where they do not take the arguments.
-        states: what each of them held when it was made.
+        state: what the first of them held when it was made; None where there is none.
         are_given: whether the wrapper's heads took the parameters that it was to give them.
     """
 
@@ -101,9 +101,8 @@ class SideBySide:
         arguments = (*sizes, dropout, *one, *further)
         refused = qkv_bias and self.student.refusal(name, *arguments) is not None
         seeds = [] if refused else [seed, *[None] * (count - 1)]
-        made = (attempt.of(name).instance(*arguments, seed=seed) for seed in seeds)
-        both = [(head, head.state) for head in made]
-        self.heads, self.states = ([each[place] for each in both] for place in (0, 1))
+        self.heads = [attempt.of(name).instance(*arguments, seed=seed) for seed in seeds]
+        self.state = self.heads[0].state if self.heads else None
         self.make = partial(attempt.instance, *sizes, dropout, count, *further, seed=seed)
 
     @cached_property
@@ -113,7 +112,7 @@ class SideBySide:
 
     def parameters(self):
         """The parameters of the first head, by name."""
-        found = self.states[0].parameters if self.heads else {}
+        found = self.state.parameters if self.heads else {}
         return {n.partition("0.")[2] if self.stand_in else n: t for n, t in found.items()}
 
     def give(self, draw, biased=False, dtype=torch.float32):

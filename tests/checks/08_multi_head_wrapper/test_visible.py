@@ -134,7 +134,7 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
     def test_each_head_has_parameters_of_its_own(self, attempt, judge):
         """No two heads should share their parameters, or begin with the same values."""
         both = SideBySide(attempt, *ALIKE, count=2)
-        states = [state.parameters for state in both.states]
+        states = [head.state.parameters for head in both.heads]
         state = both.wrapper.state
         groups = [[name for name in names if name in state.parameters] for names in state.aliases]
         shared = [names for names in groups if len({*map(head_of, names)} - {""}) > 1]
@@ -179,7 +179,7 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
     def test_each_instance_draws_its_own_weights(self, attempt):
         """Two instances should start with different weights, if your heads do."""
         both = [SideBySide(attempt, *SIZES.values(), count=1, seed=seed) for seed in (1, 2)]
-        states = [one.states[0] for one in both]
+        states = [one.state for one in both]
         if not both[0].stand_in and have_equal_weights(*states):
             return
         made = (attempt.instance(*SIZES.values(), 0.0, 2, seed=seed) for seed in (1, 2))
