@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from grader.core.language import _, ngettext
 from grader.core.records import (
+    UNDECIDED,
     AssignmentResult,
     CheckResult,
     ExerciseResult,
@@ -211,7 +212,8 @@ def is_decided(outcomes: AssignmentResult) -> bool:
 
 def _has_score(checks: Sequence[CheckResult]) -> bool:
     """Whether each check of an exercise could be judged."""
-    return bool(checks) and not any(check.outcome.is_undecided for check in checks)
+    outcomes = [check.outcome for check in checks]
+    return bool(outcomes) and not any(one in outcomes for one in UNDECIDED)
 
 
 def exercise_score(
@@ -235,8 +237,9 @@ def earned_share(checks: Sequence[CheckResult], findings: Sequence[Finding] = ()
     The least that a kind leaves holds only where mistakes explain all that is wrong, and where some
     values were judged: behind an exception, code may know nothing.
     """
-    share, kind = _share_without_name(checks), gravest_kind(findings)
-    if kind is None or share == 1:
+    share = _share_without_name(checks)
+    kind = gravest_kind(findings) if findings and share != 1 else None
+    if kind is None:
         return share
     least, most = KEPT[kind]
     if kind is not MistakeKind.IDEA:
