@@ -107,8 +107,8 @@ LINE_HINTS = (
         r"must match the existing size",
         "",
         N_(
-            "One tensor takes the shape of another here: lined up from the last axis, each of its sizes has "
-            "to be that of the other, or 1."
+            "A tensor is spread to another shape here: lined up from the last axis, each of its sizes has "
+            "to be the one asked for, or 1."
         ),
     ),
     (r"bitwise_xor|for \^=?:", r"\^", N_("`^` is no power in Python: that is `**`.")),

@@ -329,12 +329,22 @@ def _compare_sequence(
         kind = tuple if isinstance(expected, tuple) else list
         return _contrast(f"{kind(expected)}", f"{kind(actual)}"), ()
     if len(actual) != len(expected):
+        if (
+            all(map(_is_number, (*actual, *expected)))
+            and max(len(actual), len(expected)) <= MOST_SIZES
+        ):
+            shown = (f"[{', '.join(f'{v:.6g}' for v in values)}]" for values in (expected, actual))
+            return _contrast(*shown), ()
         template = _("expected {expected} entries, received {actual}")
         return template.format(expected=len(expected), actual=len(actual)), ()
     for index, (one, other) in enumerate(zip(actual, expected, strict=True)):
         if found := again(one, other):
             return at(_("position {index}").format(index=index), found)
     return None
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is float or _is_size(value)
 
 
 def _is_size(value: Any) -> bool:

@@ -22,6 +22,9 @@ MOST_LISTED = 3
 LONGEST = 64
 """The longest axis along which an order is looked for."""
 
+SHARES_ATOL = 1e-4
+"""How far off 1 the sum of a row of shares may be."""
+
 Shape = Sequence[int]
 
 
@@ -231,7 +234,10 @@ def row_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
             )
         yield sentence
     if _sums_to_one(actual) and not _sums_to_one(expected):
-        yield _("Its rows sum to 1, and they should not: which step makes them?")
+        sentence = _("Its rows sum to 1, and they should not: which step makes them?")
+        if bool(((expected.sum(-1) - 1).abs() <= SHARES_ATOL).any()):
+            sentence = _("All its rows sum to 1, and some of them should not.")
+        yield sentence
 
 
 def row_sum_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
@@ -290,7 +296,7 @@ def _sums_to_one(tensor: torch.Tensor) -> bool:
     sums = tensor.sum(-1)
     is_mixed = bool(((tensor > 0) & (tensor < 1)).any())  # else it may be a matrix that was given
     is_share = is_mixed and bool((tensor >= 0).all())
-    return is_share and torch.allclose(sums, torch.ones_like(sums), atol=1e-4)
+    return is_share and torch.allclose(sums, torch.ones_like(sums), atol=SHARES_ATOL)
 
 
 MOST_TIMES = 16

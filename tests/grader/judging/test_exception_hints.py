@@ -392,7 +392,7 @@ LINED_UP = (
 )
 LOST = "A sum, a mean or a maximum loses its axis unless it is told `keepdim=True`."
 PRODUCT = "A matrix product takes the last two axes for matrices. The axes before them are lined up, and have to be equal, or 1."
-TAKEN_ON = "One tensor takes the shape of another here: lined up from the last axis, each of its sizes has to be that of the other, or 1."
+TAKEN_ON = "A tensor is spread to another shape here: lined up from the last axis, each of its sizes has to be the one asked for, or 1."
 
 
 @pytest.mark.parametrize(
@@ -419,7 +419,7 @@ def test_sizes_that_do_not_go_together_are_explained_by_what_is_between_them(lin
     assert exception_hints(failure, "Heads") == told
 
 
-def test_a_shape_that_a_tensor_cannot_take_on_is_explained():
+def test_a_shape_that_a_tensor_cannot_be_spread_to_is_explained():
     """There are not two tensors that are lined up."""
     message = "The expanded size of the tensor (6) must match the existing size (1) at non-singleton dimension 0"
     assert hints("RuntimeError", message, "rows.expand(6, 2)") == [TAKEN_ON]

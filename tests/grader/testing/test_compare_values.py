@@ -46,6 +46,8 @@ CLOSE = (
     "gives nearly the same?"
 )
 SUM_TO_ONE = "Its rows sum to 1, and they should not: which step makes them?"
+SOME_SUM_TO_ONE = "All its rows sum to 1, and some of them should not."
+SHARES = torch.tensor([[0.25, 0.75, 0.0], [0.25, 0.25, 0.5]])
 
 
 @pytest.mark.parametrize(
@@ -71,6 +73,7 @@ def test_a_rounded_result_is_told_as_that(actual, expected, hint):
         (torch.zeros(2, 3), TABLE, set()),
         (torch.ones(3, 3) > 0, torch.ones(3, 3).tril() > 0, {ALL_THE_SAME}),
         (torch.softmax(TABLE, dim=-1), TABLE, {SUM_TO_ONE}),
+        (SHARES, SHARES * torch.tensor([[1.0], [0.0]]), {SOME_SUM_TO_ONE}),
         (TABLE + 1, TABLE, set()),
         (torch.eye(3)[:2], TABLE, set()),
         (TABLE[:1].expand(2, 3), TABLE[1:].expand(2, 3), set()),
@@ -78,7 +81,9 @@ def test_a_rounded_result_is_told_as_that(actual, expected, hint):
 )
 def test_what_all_rows_have_in_common_is_told(actual, expected, told):
     """Only where the expected rows have it not."""
-    assert {ALL_THE_SAME, LAST_ROW, SUM_TO_ONE} & {*hints(actual, expected)} == told
+    assert {ALL_THE_SAME, LAST_ROW, SUM_TO_ONE, SOME_SUM_TO_ONE} & {
+        *hints(actual, expected)
+    } == told
 
 
 # Right values.
