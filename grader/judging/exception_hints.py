@@ -130,6 +130,19 @@ LINE_HINTS = (
         "",
         N_("What is gone through together here is not equally long: how long is each?"),
     ),
+    (
+        r"floor_divide",
+        "//",
+        N_("`//` rounds down to a whole number, and no gradient flows through it: `/` divides."),
+    ),
+    (
+        r"'indices' to have one of the following scalar types: Long, Int",
+        "",
+        N_(
+            "Numbers of tokens, or positions, are needed here, and other numbers come. `argmax` gives the "
+            "position of the largest value; `max` along an axis gives values first, then positions."
+        ),
+    ),
     (r"^name '(\w+)' is not defined", r"\w+ *==", N_("`==` compares: what sets a name is `=`.")),
     (
         r"got \(.*\bfloat\b|'float' object cannot be interpreted",

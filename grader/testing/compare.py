@@ -546,6 +546,11 @@ def _value_hints(
         yield _("It contains NaN (not a number), as 0 / 0 and 0 times infinity give.")
     elif bool(actual.isinf().any()) and not bool(expected.isinf().any()):
         yield _("It contains an infinity.")
+        if _is_hidden(actual, expected, atol):
+            yield _(
+                "It is minus infinity where 0 is expected: only a softmax, or an exponential, makes 0 of "
+                "minus infinity."
+            )
     if expected.is_complex():
         return
     loose = 10 * atol
@@ -559,6 +564,14 @@ def _value_hints(
     if is_square and not is_symmetric and torch.allclose(actual.mT, expected, rtol=0, atol=loose):
         yield _("It is the expected result transposed.")
     yield from row_sum_hints(actual, expected, loose)
+
+
+def _is_hidden(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> bool:
+    """Whether minus infinity stands for some of the expected zeros, and all else is right."""
+    if actual.is_complex():
+        return False
+    shown = actual.masked_fill(actual.isneginf(), 0.0)
+    return not bool(wrong_values(shown, expected, atol).any())
 
 
 def describe(value: Any, say: Say = _) -> str:

@@ -286,6 +286,17 @@ KEPT = "unless it is told `keepdim=True`."
             "torch has one of that name for tensors.",
         ),
         ("index out of range in self", "self.wpe(tokens)", "Which numbers come in here?"),
+        (
+            "derivative for aten::floor_divide is not implemented",
+            "w = scores // size**0.5",
+            "`/` divides.",
+        ),
+        (
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
+            "Int; but got torch.FloatTensor instead",
+            "self.tokens(x)",
+            "`max` along an axis gives values first, then positions.",
+        ),
         ("zip() argument 2 is shorter than argument 1", "zip(a, b, strict=True)", "long is each?"),
         ("name 'y' is not defined", "y == x.repeat(2)", "what sets a name is `=`."),
         (

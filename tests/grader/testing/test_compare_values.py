@@ -65,6 +65,33 @@ def test_a_rounded_result_is_told_as_that(actual, expected, hint):
     assert not any("rounded" in said for said in hints(expected + 0.1, expected))
 
 
+LOW_SUMS = "Its values sum to a little less than 1: is something added to the sum that they are divided by?"
+RELU = "It is 0 wherever the expected value is negative, as after a ReLU."
+HIDDEN = (
+    "It is minus infinity where 0 is expected: only a softmax, or an exponential, makes 0 of minus "
+    "infinity."
+)
+SIGNED = torch.tensor([[0.5, -0.25], [-1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "told"),
+    [
+        (0.9995 * SHARES, SHARES, {LOW_SUMS}),
+        (0.9995 * SHARES[0], SHARES[0], {LOW_SUMS}),
+        (1.0005 * SHARES, SHARES, {CLOSE}),
+        (0.9995 * TABLE, TABLE, {CLOSE}),
+        (SIGNED.relu(), SIGNED, {RELU}),
+        (torch.zeros(2, 2), -SIGNED.abs(), {RELU}),
+        (SHARES.masked_fill(SHARES == 0, -torch.inf), SHARES, {HIDDEN}),
+        (SHARES.masked_fill(SHARES == 0.5, -torch.inf), SHARES, set()),
+    ],
+)
+def test_what_a_common_step_leaves_is_told(actual, expected, told):
+    """And not of other values that are near."""
+    assert {LOW_SUMS, RELU, HIDDEN, CLOSE} & {*hints(actual, expected)} == told
+
+
 @pytest.mark.parametrize(
     ("actual", "expected", "told"),
     [
