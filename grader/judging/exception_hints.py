@@ -131,6 +131,14 @@ LINE_HINTS = (
         N_("What is gone through together here is not equally long: how long is each?"),
     ),
     (
+        r"^float modulo|modulo by zero|division by zero",
+        "",
+        N_(
+            "The number that is divided by is 0 here: where does it come from, and is each argument of the "
+            "call in its place?"
+        ),
+    ),
+    (
         r"floor_divide",
         "//",
         N_("`//` rounds down to a whole number, and no gradient flows through it: `/` divides."),

@@ -297,6 +297,7 @@ KEPT = "unless it is told `keepdim=True`."
             "self.tokens(x)",
             "`max` along an axis gives values first, then positions.",
         ),
+        ("float modulo", "if d_out % num_heads:", "is each argument of the call in its place?"),
         ("zip() argument 2 is shorter than argument 1", "zip(a, b, strict=True)", "long is each?"),
         ("name 'y' is not defined", "y == x.repeat(2)", "what sets a name is `=`."),
         (
