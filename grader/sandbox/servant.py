@@ -114,9 +114,6 @@ class Servant:
                 if (folder := str(Path.cwd())) not in sys.path:
                     sys.path.append(folder)
                 return {}
-            case "prepare":
-                import_packages(request["packages"])
-                return {}
             case "open":
                 return self.loader.open(request["source"]).header()
             case "get":
