@@ -156,10 +156,10 @@ def _next(result: Result, view: View) -> str:
 
 def print_decided(decided: Sequence[float | None], max_score: float, out: Console) -> None:
     """Say how many points visible checks decide; nothing where that is not known, or all."""
-    known = round(sum(points for points in decided if points is not None))
+    known = round(sum(points for points in decided if points is not None), 1)
     if None not in decided and known < max_score:
         sentence = _("The visible checks decide {points} of {max_score} points.")
-        out.print(sentence.format(points=known, max_score=max_score), style="dim")
+        out.print(sentence.format(points=f"{known:g}", max_score=max_score), style="dim")
 
 
 def print_protection(protection: Protection | None, out: Console) -> None:

@@ -169,7 +169,10 @@ def by_chance(student: StudentHandle, difference: Difference) -> Difference | No
     first, *others = [answer.value for answer in answers] or [None]
     if all(compare(first, other, difference.atol) is None for other in others):
         return None
-    sentence = _("Two calls with the same input give different results: what is kept between them?")
+    sentence = _(
+        "Two calls with the same input give different results: is something kept between them, or is "
+        "memory read that was never written, as that of `torch.empty`?"
+    )
     if any(answer.has_drawn for answer in answers):
         sentence = _(
             "Two calls with the same input give different results, because random numbers are drawn: by "

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
+import unicodedata
 from collections.abc import Iterator
 
 from grader.core.language import N_, _, paragraph
 from grader.core.text import clean, location_words
-from grader.sandbox.failures import CodeLine, stub_exercise
+from grader.sandbox.failures import REDUCTION, CodeLine, stub_exercise
 from grader.sandbox.torch_later import has_torch, torch
 from grader.testing.replies import Failure
 
@@ -102,11 +104,11 @@ HINTS = (
 
 LINE_HINTS = (
     (
-        r"\(([\w.]+)\) must match the size of tensor b|must match the existing size",
+        r"must match the existing size",
         "",
         N_(
-            "The sizes of two tensors are lined up from the last axis, and have to be equal there, or 1. "
-            "Where one comes from a sum, a mean or a maximum: is its axis kept, with `keepdim=True`?"
+            "A tensor is spread to another shape here: lined up from the last axis, each of its sizes has "
+            "to be the one asked for, or 1."
         ),
     ),
     (r"bitwise_xor|for \^=?:", r"\^", N_("`^` is no power in Python: that is `**`.")),
@@ -134,6 +136,27 @@ LINE_HINTS = (
         N_(
             "A function of NumPy gets a tensor here, and passes no gradients on: torch has functions of "
             "its own, which take `dim` and `keepdim`."
+        ),
+    ),
+    (
+        r"^float modulo|modulo by zero|division by zero",
+        "",
+        N_(
+            "The number that is divided by is 0 here: where does it come from, and is each argument of the "
+            "call in its place?"
+        ),
+    ),
+    (
+        r"floor_divide",
+        "//",
+        N_("`//` rounds down to a whole number, and no gradient flows through it: `/` divides."),
+    ),
+    (
+        r"'indices' to have one of the following scalar types: Long, Int",
+        "",
+        N_(
+            "Numbers of tokens, or positions, are needed here, and other numbers come. `argmax` gives the "
+            "position of the largest value; `max` along an axis gives values first, then positions."
         ),
     ),
     (r"^name '(\w+)' is not defined", r"\w+ *==", N_("`==` compares: what sets a name is `=`.")),
@@ -167,12 +190,23 @@ LINE_HINTS = (
 MEANT_SIGNS = {
     **dict.fromkeys("×·∗⋅", "*"),
     **dict.fromkeys("−–—", "-"),
+    **dict.fromkeys("“”„«»", '"'),
+    **dict.fromkeys("‘’", "'"),
+    **dict(zip("、。【】「」", ",.[][]", strict=True)),
     "÷": "/",
     "≤": "<=",
     "≥": ">=",
     "≠": "!=",
 }
 """What Python has for signs that it does not know."""
+
+LOGICAL = {ast.And: ("and", "&"), ast.Or: ("or", "|"), ast.Not: ("not", "~")}
+"""Python's words for truth values, and its signs for tensors of them."""
+
+WITH_OPERATOR = (ast.BinOp, ast.AugAssign)
+
+PRODUCT = re.compile(r"\b(matmul|bmm|einsum)\(")
+"""Products of matrices that are functions."""
 
 
 SYNTAX_HINTS = (
@@ -188,8 +222,8 @@ SYNTAX_HINTS = (
         r"invalid non-printable character",
         r"",
         N_(
-            "A character here looks like a space, or like nothing, and is neither: delete what "
-            "stands before the code of this line, and type it again."
+            "A character here looks like a space, or like nothing, and is neither: delete it, and type "
+            "a space where one is needed."
         ),
     ),
     (
@@ -201,8 +235,8 @@ SYNTAX_HINTS = (
         r"invalid character",
         r"",
         N_(
-            "Python does not know this character. Such quotes and dashes come from a word "
-            "processor or a web page: type them anew."
+            "Python does not know this character. Does it come from a word processor, a web page or an "
+            "input method? Type it anew."
         ),
     ),
     (r"'return' outside function$", r"", N_("Is your code indented below `def`?")),
@@ -212,15 +246,40 @@ SYNTAX_HINTS = (
 
 def syntax_hints(failure: Failure) -> list[str]:
     """What is said below a line that keeps a file from running."""
-    found = re.match(r"invalid character '(.)'", failure.message)
-    if found and found[1] in MEANT_SIGNS:
+    found = re.match(r"invalid (?:non-printable )?character .*U\+([0-9A-F]+)", failure.message)
+    sign = chr(int(found[1], 16)) if found else ""
+    if words := _wide_hint(sign):
+        return [words]
+    if sign in MEANT_SIGNS:
         words = _("Python does not know the sign {sign}: write `{meant}`.")
-        return [words.format(sign=found[1], meant=MEANT_SIGNS[found[1]])]
+        return [words.format(sign=sign, meant=MEANT_SIGNS[sign])]
     return [
         _(hint)
         for message, text, hint in SYNTAX_HINTS
         if re.match(message, failure.message) and re.match(text, failure.text)
     ]
+
+
+def _wide_hint(sign: str) -> str:
+    """For a full-width character, as input methods of Chinese and Japanese type it; "" for any other."""
+    if not sign or unicodedata.east_asian_width(sign) not in "FW":
+        return ""
+    meant = MEANT_SIGNS.get(sign) or unicodedata.normalize("NFKC", sign)
+    if meant == " ":
+        return _(
+            "There is a full-width space here, as an input method types it: switch the input method off, "
+            "and type an ordinary space in its place."
+        )
+    if not meant.isascii():
+        return _(
+            "`{sign}` is a full-width character, as an input method types it: switch the input method "
+            "off, and type what Python has for it."
+        ).format(sign=sign)
+    words = _(
+        "`{sign}` is a full-width character, as an input method types it: switch the input method "
+        "off, and type `{meant}` in its place."
+    )
+    return words.format(sign=sign, meant=meant)
 
 
 def exception_hints(failure: Failure, name: str) -> list[str]:
@@ -244,8 +303,10 @@ def exception_hints(failure: Failure, name: str) -> list[str]:
         return [found]
     if "'NoneType'" in failure.message and re.search(r"\bself\.mask\b", failure.text):
         return [_(NO_MASK)]
-    if found := _own_raise(failure) or _sizes_of_view(failure):
+    if found := _own_raise(failure) or _sizes_of_view(failure) or _truth_hint(failure):
         return [found]
+    if re.search(r"must match the size of tensor b", failure.message):
+        return list(_sizes_hints(failure))
     for pattern, text, hint in LINE_HINTS:
         if re.search(pattern, failure.message) and re.search(text, failure.text):
             return [_(hint)]
@@ -282,6 +343,48 @@ def _sizes_of_view(failure: Failure) -> str:
         "these sizes is another one than you expect?"
     )
     return words.format(wanted=math.prod(sizes), count=count)
+
+
+def _truth_hint(failure: Failure) -> str:
+    """For `and`, `or` and `not` between tensors; "" for anything else, and for a condition."""
+    if "Boolean value of Tensor" not in failure.message:
+        return ""
+    nodes = _nodes(failure.text)
+    kinds = [type(node.op) for node in nodes if isinstance(node, ast.BoolOp | ast.UnaryOp)]
+    signs = [LOGICAL[kind] for kind in kinds if kind in LOGICAL]
+    if not signs or any(isinstance(node, ast.IfExp | ast.Compare | ast.Assert) for node in nodes):
+        return ""
+    words = _("`{word}` does not work element by element: `{sign}` does.")
+    return words.format(word=signs[0][0], sign=signs[0][1])
+
+
+def _sizes_hints(failure: Failure) -> Iterator[str]:
+    """For two tensors whose sizes do not go together: the rule of what is between them."""
+    nodes = _nodes(failure.text)
+    operators = {isinstance(n.op, ast.MatMult) for n in nodes if isinstance(n, WITH_OPERATOR)}
+    if operators == {True} or PRODUCT.search(failure.text):
+        if operators <= {True}:
+            yield _(
+                "A matrix product takes the last two axes for matrices. The axes before them are lined up, "
+                "and have to be equal, or 1."
+            )
+        return
+    if True in operators:
+        return
+    yield _(
+        "The sizes of two tensors are lined up from the last axis, and have to be equal there, or 1."
+    )
+    kept = [line for line in (failure.text, failure.set_at and failure.set_at.text) if line]
+    if any(REDUCTION.search(line) and "keepdim" not in line for line in kept):
+        yield _("A sum, a mean or a maximum loses its axis unless it is told `keepdim=True`.")
+
+
+def _nodes(line: str) -> list[ast.AST]:
+    """The parts of a line of code; none where it is not a whole statement."""
+    try:
+        return [*ast.walk(ast.parse(line.strip()))]
+    except SyntaxError:
+        return []
 
 
 def place_words(line: CodeLine | None, file: str = "") -> str:

@@ -38,6 +38,9 @@ IMPORTS = {
 }
 """What is written at the top of a file for a name that many files have."""
 
+REDUCTION = re.compile(r"\b(?:sum|mean|amax|amin|max|min|norm|var|std|logsumexp)\(")
+"""What takes an axis away."""
+
 STUB_MESSAGE = re.compile(r"(\S+): not attempted yet")
 
 
@@ -93,9 +96,11 @@ class Failure:
             Of a module whose `forward` is not found, what it stands in instead: a method of
             its class, or `module` for nothing. Of a tuple of one value its own name.
         set_at: where the name, or `__init__` the attribute, is set that may have been meant; where
-            such a `forward` stands, or the comma that makes such a tuple.
+            such a `forward` stands, or the comma that makes such a tuple. Of sizes that do not go
+            together, where a name of the line is set by a sum or a maximum.
         in_text: which of the two the text around them has in backticks, if one alone.
-        called: the student's own line that began it, where that is another one.
+        called: the student's own line that led there, the last in the file that was called, where that is
+            another one.
     """
 
     kind: str
@@ -143,6 +148,8 @@ def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
         elif "tuple" in message and not meant:
             wrote, set_at = _tuple_of_one(error, find_cell)
             meant = wrote
+        elif "must match the size of tensor" in message:
+            set_at = _reduced(error, find_cell)
     type_name, found = type(error).__name__[:200], (wrote, meant, set_at, in_text)
     return Failure(kind, type_name, bases, message, where, own, *found, called)
 
@@ -314,6 +321,21 @@ def _tuple_of_one(error: BaseException, find_cell: FindCell) -> tuple[str, CodeL
     return "", None
 
 
+def _reduced(error: BaseException, find_cell: FindCell) -> CodeLine | None:
+    """Where a name in the line that failed is set by what takes an axis away."""
+    for frame, line in reversed([*traceback.walk_tb(error.__traceback__)]):
+        code = frame.f_code
+        found, lines = find_cell(code.co_filename), linecache.getlines(code.co_filename)
+        if found is not None:
+            names = "|".join(re.findall(r"\b[^\W\d]\w*\b", lines[line - 1]))
+            setting = re.compile(rf"^\s*(?:{names})\s*=(?!=)")
+            for number in range(line - 1, code.co_firstlineno, -1):
+                if setting.search(lines[number - 1]) and REDUCTION.search(lines[number - 1]):
+                    return _code_line(found, number, lines[number - 1])
+            return None
+    return None
+
+
 def _comma_line(code: types.CodeType, name: str, find_cell: FindCell) -> CodeLine | None:
     """The last line of a function that sets a name to a tuple of one value."""
     found, lines = find_cell(code.co_filename), linecache.getlines(code.co_filename)
@@ -338,7 +360,10 @@ def _in_text(text: str, *names: str) -> str:
 def _where(
     error: BaseException, find_cell: FindCell
 ) -> tuple[CodeLine | None, bool, CodeLine | None]:
-    """The last of the student's own lines, whether it raised the error, and the first of them."""
+    """The last of the student's own lines, whether it raised the error, and what led there.
+
+    That is the last line before it in the file that was called: the first may only lead to it.
+    """
     if isinstance(error, SyntaxError) and isinstance(error.filename, str):
         found = find_cell(error.filename)
         if found is not None:
@@ -351,7 +376,8 @@ def _where(
     # For an endless loop, the line that began it says more than the line that was running.
     if isinstance(error, OutOfTime):
         return lines[0], own[0][0] is frames[-1], None
-    return lines[-1], own[-1][0] is frames[-1], lines[0] if lines[0] != lines[-1] else None
+    callers = [line for line in lines if line.file == lines[0].file and line != lines[-1]]
+    return lines[-1], own[-1][0] is frames[-1], callers[-1] if callers else None
 
 
 def _code_line(found: tuple[str, int | None], line: int | None, text: str | None) -> CodeLine:

@@ -329,6 +329,12 @@ def _compare_sequence(
         kind = tuple if isinstance(expected, tuple) else list
         return _contrast(f"{kind(expected)}", f"{kind(actual)}"), ()
     if len(actual) != len(expected):
+        if (
+            all(map(_is_number, (*actual, *expected)))
+            and max(len(actual), len(expected)) <= MOST_SIZES
+        ):
+            shown = (f"[{', '.join(f'{v:.6g}' for v in values)}]" for values in (expected, actual))
+            return _contrast(*shown), ()
         template = _("expected {expected} entries, received {actual}")
         return template.format(expected=len(expected), actual=len(actual)), ()
     for place, one, other in _entries(actual, expected):
@@ -352,6 +358,10 @@ def _entries(
 def _are_sizes(actual: Sequence[Any], expected: Sequence[Any]) -> bool:
     is_short = max(len(actual), len(expected)) <= MOST_SIZES
     return is_short and all(map(_is_size, (*actual, *expected)))
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is float or _is_size(value)
 
 
 def _is_size(value: Any) -> bool:
@@ -553,6 +563,11 @@ def _value_hints(
         yield _("It contains NaN (not a number), as 0 / 0 and 0 times infinity give.")
     elif bool(actual.isinf().any()) and not bool(expected.isinf().any()):
         yield _("It contains an infinity.")
+        if _is_hidden(actual, expected, atol):
+            yield _(
+                "It is minus infinity where 0 is expected: only a softmax, or an exponential, makes 0 of "
+                "minus infinity."
+            )
     if expected.is_complex():
         return
     loose = 10 * atol
@@ -566,6 +581,14 @@ def _value_hints(
     if is_square and not is_symmetric and torch.allclose(actual.mT, expected, rtol=0, atol=loose):
         yield _("It is the expected result transposed.")
     yield from row_sum_hints(actual, expected, loose)
+
+
+def _is_hidden(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> bool:
+    """Whether minus infinity stands for some of the expected zeros, and all else is right."""
+    if actual.is_complex():
+        return False
+    shown = actual.masked_fill(actual.isneginf(), 0.0)
+    return not bool(wrong_values(shown, expected, atol).any())
 
 
 def describe(value: Any, say: Say = _) -> str:

@@ -22,6 +22,9 @@ MOST_LISTED = 3
 LONGEST = 64
 """The longest axis along which an order is looked for."""
 
+SHARES_ATOL = 1e-4
+"""How far off 1 the sum of a row of shares may be."""
+
 Shape = Sequence[int]
 
 
@@ -80,8 +83,12 @@ def value_relation(
     """
     if not expected.dim() or expected.numel() < 2:
         return
+    is_cut = bool((expected < -atol).any()) and _is_near(actual, expected.clamp(min=0))
     if not bool(actual.any()):
         yield _("All its values are 0.")
+    if is_cut:
+        yield _("It is 0 wherever the expected value is negative, as after a ReLU.")
+    if is_cut or not bool(actual.any()):
         return
     off = actual - expected
     is_even = bool((off - off.flatten()[0]).abs().max() <= atol)
@@ -183,6 +190,9 @@ MOST_DIGITS = 4
 CLOSE = 1e-3
 """How far off values are where a step on the way is rounded, as a share of the largest."""
 
+LOW = 0.1
+"""How far below 1 a sum of shares may be where something small is added to what divides them."""
+
 NEAR = 2e-6
 """How far a right value may be off, in units of values up to 1."""
 
@@ -204,11 +214,27 @@ def rounded_hints(actual: ArrayLike, expected: ArrayLike) -> Iterable[str]:
             )
             yield template.format(count=digits)
             return
-    if bool((abs(actual - expected) < CLOSE * abs(expected).max()).all()):
+    if _has_low_sums(actual, expected):
+        yield _(
+            "Its values sum to a little less than 1: is something added to the sum that they are divided "
+            "by?"
+        )
+    elif bool((abs(actual - expected) < CLOSE * abs(expected).max()).all()):
         yield _(
             "All is close to what is expected: a number or a step on the way that is rounded, or a "
             "formula that gives nearly the same?"
         )
+
+
+def _has_low_sums(actual: ArrayLike, expected: ArrayLike) -> bool:
+    """Whether shares that should sum to 1 are each a little too small, by one factor."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    if expected.ndim == 0 or expected.shape[-1] < 2:
+        return False
+    sums = actual.sum(-1, keepdims=True)
+    is_low = bool(((sums > 1 - LOW) & (sums < 1 - 10 * NEAR)).all())
+    is_share = np.allclose(expected.sum(-1), 1, rtol=0, atol=NEAR) and bool((expected >= 0).all())
+    return is_low and is_share and np.allclose(actual, expected * sums, rtol=NEAR, atol=NEAR)
 
 
 def row_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
@@ -231,7 +257,10 @@ def row_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
             )
         yield sentence
     if _sums_to_one(actual) and not _sums_to_one(expected):
-        yield _("Its rows sum to 1, and they should not: which step makes them?")
+        sentence = _("Its rows sum to 1, and they should not: which step makes them?")
+        if bool(((expected.sum(-1) - 1).abs() <= SHARES_ATOL).any()):
+            sentence = _("All its rows sum to 1, and some of them should not.")
+        yield sentence
 
 
 def row_sum_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
@@ -290,7 +319,7 @@ def _sums_to_one(tensor: torch.Tensor) -> bool:
     sums = tensor.sum(-1)
     is_mixed = bool(((tensor > 0) & (tensor < 1)).any())  # else it may be a matrix that was given
     is_share = is_mixed and bool((tensor >= 0).all())
-    return is_share and torch.allclose(sums, torch.ones_like(sums), atol=1e-4)
+    return is_share and torch.allclose(sums, torch.ones_like(sums), atol=SHARES_ATOL)
 
 
 MOST_TIMES = 16

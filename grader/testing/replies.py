@@ -69,7 +69,7 @@ class Failure:
         meant: that: another name, `self.name`, or an import.
         set_at: where that is set, if it is known.
         in_text: which of the two the exercise's text names, if one alone.
-        called: the student's own line that began it, where that is another one.
+        called: the student's own line that led there, where that is another one.
         is_sentence: whether the message is a whole sentence of ours, shown as it is.
         asked_bytes: what it lacked memory for, as its process says; 0 where that is not known.
     """

@@ -90,6 +90,17 @@ def test_the_layer_waits_for_what_it_needs(
     assert checks[0].message == f"It needs your {waits}, which is not right yet."
 
 
+@pytest.mark.slow
+def test_writing_waits_for_a_layer_that_keeps_its_cache(checked: Answer) -> None:
+    """The first text is right, and the next one goes on with its cache."""
+    kept = "keys, values = self.past = append_to_cache(getattr(self, 'past', None), new_keys, new_values)"
+    layer = checked("CachedAttention", GROWN, kept)
+    assert not layer.is_solved
+    found = checked("generate_cached", GROWN, kept)
+    assert {check.outcome for check in found.checks} == {Outcome.BLOCKED}
+    assert found.checks[0].message == "It needs your `CachedAttention`, which is not right yet."
+
+
 GROWN = "keys, values = append_to_cache(cache, new_keys, new_values)"
 GOES_ON = """if not hasattr(self, "past"):
             self.past = cache

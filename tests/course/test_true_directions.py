@@ -10,6 +10,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("known mistakes")]
 HEADS, WRAPPER = "09_multi_head_attention/MultiHeadAttention", "MultiHeadAttentionWrapper"
 EXPLICIT, GPT2 = "10_explicit_heads/MultiHeadAttention", "GPT2MultiHeadAttention"
 CAUSAL, NORMAL = "CausalAttention", "SelfAttentionNormal"
+FILLED = "scores.masked_fill(mask.bool(), -torch.inf)"
 FUTURE = "self.mask[:num_tokens, :num_tokens], -torch.inf)"
 ONE_LESS = FUTURE.replace("-torch.inf", "-1")
 VALUES = "values = split_heads(self.W_value(x), self.num_heads)"
@@ -161,6 +162,21 @@ def test_what_is_right_but_not_as_asked_is_remarked(
     assert title in remarks(result)
 
 
+def test_a_remark_shows_the_call_that_it_is_about(checked: Answer) -> None:
+    """Of several calls of its check, that with the scores that are far too low."""
+    masked = "mask_scores(scores, upper_triangular_mask(scores.shape[-1]))"
+    put = "scores.masked_fill(upper_triangular_mask(scores.shape[-1]).bool(), -1e9)"
+    lines = said(checked("causal_weights", masked, put))
+    assert [line for line in lines if line.startswith("t1 = torch.tensor([[-1e+30, ")]
+
+
+def test_of_a_number_of_tokens_that_is_written_down_no_remark_is_made(checked: Answer) -> None:
+    """Its room is made in the inputs' dtype, and in loops; what fails says so itself."""
+    result = checked("attention_scores_loop", "inputs.shape[0]", "6")
+    assert not result.is_solved
+    assert remarks(result) == []
+
+
 @pytest.mark.parametrize("put", ["x.exp()", "torch.stack([v.exp() for v in x])"])
 def test_exponentials_of_torch_are_not_remarked_upon(checked: Answer, put: str) -> None:
     """However they are called."""
@@ -206,6 +222,22 @@ def test_exponentials_of_torch_are_not_remarked_upon(checked: Answer, put: str) 
             "masked = mask_scores(scores, upper_triangular_mask(2 + ",
         ),
         ("context_vectors", "weights @ inputs", "2 * inputs", "context_vectors(t1, INPUTS)"),
+        ("mask_scores", "-torch.inf", "torch.inf", "what is hidden should be minus infinity"),
+        ("mask_scores", FILLED, "scores * (1 - 1e400 * mask.float())", "NaN (not a number)"),
+        (
+            "dropout",
+            ">= p",
+            ">= p - 1",
+            "No entry was dropped.",
+        ),
+        (
+            "14_gpt_block/GPT",
+            "self.ln_f = LayerNorm(features)",
+            "self.ln_f = LayerNorm(features); self.lm_head = nn.Linear(features, vocab_size, bias=False);"
+            "kept = []; self.ln_f.register_forward_hook(lambda _norm, _args, x: kept.append(x));"
+            "self.register_forward_hook(lambda *_: self.lm_head(kept.pop()))",
+            "The head has parameters of its own beside `wte`: lm_head.weight.",
+        ),
     ],
 )
 def test_what_is_wrong_is_told(

@@ -52,17 +52,17 @@ class TestAttentionScoresLoop(AllScores):
         attempt(torch.tensor([[1.0, 2.0], [3.0, -1.0]])).agrees()
 
     @pytest.mark.remark
-    def test_double_precision_is_kept(self, attempt, draw):
+    def test_double_precision_is_kept(self, attempt, printed):
         """Inputs in float64 should give scores in float64: make room in the inputs' dtype."""
-        inputs = draw.normal(4, 3, dtype=torch.float64)
-        attempt(inputs).has_shape(4, 4, dtype=inputs.dtype)
+        # Of another number of tokens a wrong shape would be told as a remark on the dtype.
+        attempt(printed("T45").tensor.double()).has_shape(6, 6, dtype=torch.float64)
 
     @pytest.mark.remark
-    def test_the_tokens_are_gone_through_in_a_loop(self, attempt, judge, draw):
+    def test_the_tokens_are_gone_through_in_a_loop(self, attempt, judge, printed):
         """The scores should be made in loops: one product for all is the next exercise."""
-        found = attempt(draw.normal(12, D_IN), operations=True).answer.operations
-        # A loop over twelve tokens calls something twelve times, or computes outside of torch.
-        is_loop = max(found.values(), default=12) >= 12 or found.keys() & {"tolist", "numpy"}
+        found = attempt(printed("T45").tensor, operations=True).answer.operations
+        # A loop over six tokens calls something six times, or computes outside of torch.
+        is_loop = max(found.values(), default=6) >= 6 or found.keys() & {"tolist", "numpy"}
         judge.that(bool(is_loop), "It made all scores at once: that is the next exercise")
 
 

@@ -248,11 +248,16 @@ def judge_names(attempt, made, values):
 
 def learned_beside_a_head(model, names):
     """Of these names of parameters, those whose gradients do not depend on the head being tied."""
-    state, names = model.state, taken_by_name(model, names)
+    names = taken_by_name(model, names)
+    return [name for name in names if name != "wte.weight" or not heads_of_their_own(model)]
+
+
+def heads_of_their_own(model):
+    """The names of parameters of a head that does not use the matrix of `wte`."""
+    state = model.state
     tied = {name for names in state.aliases for name in names}
     heads = [name for name in state.parameters if {*name.split(".")} & {*HEADS}]
-    has_its_own = any(name not in tied for name in heads)
-    return [name for name in names if name != "wte.weight" or not has_its_own]
+    return [name for name in heads if name not in tied]
 
 
 def taken_by_name(made, names):

@@ -34,6 +34,7 @@ from .helpers import (
     given,
     gpt_parameters,
     has_as_many_numbers,
+    heads_of_their_own,
     judge_names,
     judge_state,
     learned_beside_a_head,
@@ -136,7 +137,7 @@ class TestGelu(KeepsNames, KeepsArguments, KeepsDoublePrecision):
     def test_the_results_for_known_numbers(self, attempt):
         """Whole numbers from -4 to 4 should give what the form with `tanh` gives."""
         x = torch.arange(-4.0, 5.0)
-        attempt(x).gives(nn.functional.gelu(x, approximate="tanh"), axes=(N_("number"),))
+        attempt(x).gives(nn.functional.gelu(x, approximate="tanh"), axes=(N_("entry"),))
 
     def test_it_is_not_the_exact_form(self, attempt):
         """A thousand results for 2.5 should differ from 2.5 as much as with `tanh`."""
@@ -402,9 +403,15 @@ class TestGPT(KeepsNames):
         model, values, called = self.differentiated(attempt, draw)
         called.parameter_gradients_agree(*learned_beside_a_head(model, values), atol=OF_GRADIENTS)
 
-    def test_the_head_is_tied_to_wte(self, attempt, draw):
+    def test_the_head_is_tied_to_wte(self, attempt, judge, draw):
         """Gradients should flow to `wte` from both sides: it is also the matrix of the head."""
-        _model, _values, called = self.differentiated(attempt, draw)
+        model, _values, called = self.differentiated(attempt, draw)
+        learned = called.answer.gradients.parameters
+        # A bias, or a matrix that nothing is multiplied by, leaves the head tied.
+        heads = heads_of_their_own(model)
+        names = [n for n in heads if learned.get(n) is not None and learned[n].dim() == 2]
+        template = N_("The head has parameters of its own beside `wte`: {names}")
+        judge.that(not names, judge.words(template, names=names), about=bool(names))
         called.parameter_gradients_agree("wte.weight", atol=OF_GRADIENTS)
 
     def differentiated(self, attempt, draw):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing import N_
+from grader.testing import N_, StudentOutcome
 from grader.testing.mixins import KeepsNames
 
 from ..helpers import (
@@ -309,9 +309,18 @@ class TestGenerateCached(KeepsNames, Writes):
         def make():
             # A stub says so before a model is made, which needs another exercise.
             attempt.student.refusal(attempt.name, None, tokens, 1)
-            return self.written(attempt, self.model(attempt, values), tokens, 4)
+            models.append(self.model(attempt, values))
+            return self.written(attempt, models[0], tokens, 4)
 
-        answer = called_with(attempt, make, [part], lambda found: is_same(found.value, right))
+        def is_right(found):
+            try:
+                again = self.written(attempt, models[0], tokens, 4)
+            except StudentOutcome:
+                return False
+            return is_same(found.value, right) and is_same(again.value, right)
+
+        models = []
+        answer = called_with(attempt, make, [part], is_right)
         attempt.judge.shape(answer.value, (4, 8), dtype=torch.int64)
 
     @pytest.mark.weight(2)

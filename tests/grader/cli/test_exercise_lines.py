@@ -9,7 +9,7 @@ from generated_class import picture
 from msgspec.structs import replace
 from rich.console import Console
 
-from grader.cli.render import MOST_OF_EXERCISE, exercise_lines
+from grader.cli.render import MOST_OF_EXERCISE, exercise_lines, print_decided
 from grader.cli.view import View
 from grader.core.records import CheckResult, ExerciseResult, Outcome, Visibility
 
@@ -105,3 +105,13 @@ def test_without_a_command_for_more_there_is_room_for_all(view):
     told = shown(*(failed(number, "f(x)", picture=values) for number in range(40)), view=view)
     assert sum(line.startswith("✗") for line in told) == 40
     assert sum(line == "f(x)" for line in told) == (40 if view.everything else 1)
+
+
+@pytest.mark.parametrize(("decided", "points"), [([0.4], "0.4"), ([1.0, 2.0], "3")])
+def test_points_that_visible_checks_decide_are_not_rounded_away(
+    decided: list[float], points: str
+) -> None:
+    """Of an exercise of one point they are fewer than one."""
+    out = Console(file=io.StringIO(), width=100)
+    print_decided(decided, 5, out)
+    assert out.file.getvalue() == f"The visible checks decide {points} of 5 points.\n"

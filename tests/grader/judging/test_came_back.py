@@ -63,7 +63,10 @@ BY_DRAWING = (
     "Two calls with the same input give different results, because random numbers are drawn: by dropout, "
     "by layers that each call makes anew, or by a choice at random?"
 )
-BY_KEEPING = "Two calls with the same input give different results: what is kept between them?"
+BY_KEEPING = (
+    "Two calls with the same input give different results: is something kept between them, or is memory "
+    "read that was never written, as that of `torch.empty`?"
+)
 
 
 @pytest.mark.parametrize(

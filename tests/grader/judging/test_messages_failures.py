@@ -228,7 +228,8 @@ def test_marks_of_git_are_called_so(text, is_mark):
     ("text", "message", "said"),
     [
         ("{\\rtf1", "unexpected character after line continuation character", "as plain text"),
-        ("print(\u201chi\u201d)", "invalid character '\u201c' (U+201C)", "type them anew"),
+        ("print(\u201chi\u201d)", "invalid character '\u201c' (U+201C)", 'write `"`.'),
+        ("x \u2192 y", "invalid character '\u2192' (U+2192)", "Type it anew"),
         ("x / 2 \u00d7 3", "invalid character '\u00d7' (U+00D7)", "the sign \u00d7: write `*`."),
     ],
 )

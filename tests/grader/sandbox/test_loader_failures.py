@@ -51,12 +51,12 @@ def test_the_last_of_the_students_own_lines_is_told(failure_of: Callable[..., An
     [
         ("return inner(x)", 6),
         ("y = 2\n    return [inner(x) for _ in (1,)]", 7),
-        ("return middle(x)", 8),
+        ("return middle(x)", 2),
         ("return x / 0", None),
         ("return [x / 0 for _ in (1,)]", None),
     ],
 )
-def test_a_failure_tells_the_line_that_began_it(
+def test_a_failure_tells_the_last_line_of_the_file_that_led_there(
     serve: Callable[..., Any], body: str, called: int | None
 ) -> None:
     """Where that is another line than the one that failed."""
@@ -65,6 +65,16 @@ def test_a_failure_tells_the_line_that_began_it(
         helpers = f"def middle(x):\n    return inner(x)\n{helpers}"
     failure = serve(f"{helpers}def f(x):\n    {body}\n").call("f", 1).failure
     assert (failure["called"] and failure["called"]["line"]) == called
+
+
+def test_a_failure_of_sizes_tells_what_took_an_axis_away(failure_of: Callable[..., Any]) -> None:
+    """The line above it that sets a name of the line that failed."""
+    text = (
+        "import torch\n\ndef f():\n    x = torch.ones(2, 3)\n    total = x.sum(dim=-1)\n"
+        "    return x / total\n"
+    )
+    assert failure_of(text)["set_at"]["text"] == "total = x.sum(dim=-1)"
+    assert failure_of(text.replace("x.sum(dim=-1)", "torch.ones(2)"))["set_at"] is None
 
 
 def test_a_call_with_wrong_arguments_has_no_line_of_the_students(serve: Callable[..., Any]) -> None:

@@ -46,6 +46,8 @@ CLOSE = (
     "gives nearly the same?"
 )
 SUM_TO_ONE = "Its rows sum to 1, and they should not: which step makes them?"
+SOME_SUM_TO_ONE = "All its rows sum to 1, and some of them should not."
+SHARES = torch.tensor([[0.25, 0.75, 0.0], [0.25, 0.25, 0.5]])
 
 
 @pytest.mark.parametrize(
@@ -63,6 +65,33 @@ def test_a_rounded_result_is_told_as_that(actual, expected, hint):
     assert not any("rounded" in said for said in hints(expected + 0.1, expected))
 
 
+LOW_SUMS = "Its values sum to a little less than 1: is something added to the sum that they are divided by?"
+RELU = "It is 0 wherever the expected value is negative, as after a ReLU."
+HIDDEN = (
+    "It is minus infinity where 0 is expected: only a softmax, or an exponential, makes 0 of minus "
+    "infinity."
+)
+SIGNED = torch.tensor([[0.5, -0.25], [-1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "told"),
+    [
+        (0.9995 * SHARES, SHARES, {LOW_SUMS}),
+        (0.9995 * SHARES[0], SHARES[0], {LOW_SUMS}),
+        (1.0005 * SHARES, SHARES, {CLOSE}),
+        (0.9995 * TABLE, TABLE, {CLOSE}),
+        (SIGNED.relu(), SIGNED, {RELU}),
+        (torch.zeros(2, 2), -SIGNED.abs(), {RELU}),
+        (SHARES.masked_fill(SHARES == 0, -torch.inf), SHARES, {HIDDEN}),
+        (SHARES.masked_fill(SHARES == 0.5, -torch.inf), SHARES, set()),
+    ],
+)
+def test_what_a_common_step_leaves_is_told(actual, expected, told):
+    """And not of other values that are near."""
+    assert {LOW_SUMS, RELU, HIDDEN, CLOSE} & {*hints(actual, expected)} == told
+
+
 @pytest.mark.parametrize(
     ("actual", "expected", "told"),
     [
@@ -71,6 +100,7 @@ def test_a_rounded_result_is_told_as_that(actual, expected, hint):
         (torch.zeros(2, 3), TABLE, set()),
         (torch.ones(3, 3) > 0, torch.ones(3, 3).tril() > 0, {ALL_THE_SAME}),
         (torch.softmax(TABLE, dim=-1), TABLE, {SUM_TO_ONE}),
+        (SHARES, SHARES * torch.tensor([[1.0], [0.0]]), {SOME_SUM_TO_ONE}),
         (TABLE + 1, TABLE, set()),
         (torch.eye(3)[:2], TABLE, set()),
         (TABLE[:1].expand(2, 3), TABLE[1:].expand(2, 3), set()),
@@ -78,7 +108,9 @@ def test_a_rounded_result_is_told_as_that(actual, expected, hint):
 )
 def test_what_all_rows_have_in_common_is_told(actual, expected, told):
     """Only where the expected rows have it not."""
-    assert {ALL_THE_SAME, LAST_ROW, SUM_TO_ONE} & {*hints(actual, expected)} == told
+    assert {ALL_THE_SAME, LAST_ROW, SUM_TO_ONE, SOME_SUM_TO_ONE} & {
+        *hints(actual, expected)
+    } == told
 
 
 # Right values.
