@@ -69,7 +69,9 @@ def with_right_parts(
         return first
     answers = _answers(run, exercise, wrong)
     if answers is None:
-        return replace(first, to_judge_with=tuple(_used_by(run, exercise, first, wrong)))
+        used = tuple(_used_by(run, exercise, first, wrong))
+        # Its values are those of the wrong parts, too: a name for them may be false.
+        return replace(first, findings=() if used else first.findings, to_judge_with=used)
     with closing(answers):
         again = _again(run, exercise, first, answers, diagnose)
     # What waits for a part that is right beside right ones waited for one of the wrong.
