@@ -78,6 +78,7 @@ docs: setup
 # How fast, against what: ratios taken in one run; and how true the names of mistakes are.
 bench: setup
 	$(BIN)/python tests/benchmarks/names.py
+	$(BIN)/python tests/benchmarks/leave_one_out.py
 	$(BIN)/python tests/benchmarks/busy.py
 	$(BIN)/python tests/benchmarks/isolation.py
 	$(BIN)/python tests/benchmarks/watch.py

@@ -15,7 +15,7 @@ from grader.course.styles import read_styles
 from grader.judging.diagnosis import INFINITE, Known
 from grader.judging.known_mistakes import LiveMistakes
 from grader.judging.run import Check, CheckRun
-from grader.judging.scoring import passed_share
+from grader.judging.scoring import earned_share
 from grader.judging.submission_grader import Scope, SubmissionGrader, with_live_mistakes
 from grader.judging.views import CodeAnswer, answered, load_predictions, load_views, run_views
 from grader.release.solution_cells import read_solution
@@ -222,7 +222,7 @@ def solutions_earn_everything(validation: Validation) -> Iterator[str]:
         checks = run.exercise(exercise.id)
         if not any(check.weight for check in checks):
             yield f"{exercise.id}: its checks have no weight, so its points cannot be earned"
-        elif passed_share(checks) != 1:
+        elif earned_share(checks) != 1:
             validation.breaking |= {c.id for c in checks if c.outcome.is_undecided}
             yield f"{exercise.id}: the solution fails {_first_failure(run, checks)}"
     for record in run.records.values():
@@ -245,7 +245,7 @@ def points_cannot_be_forged(validation: Validation) -> Iterator[str]:
             check.result(Outcome.PASSED if check.id in forged else Outcome.FAILED)
             for check in run.of(id_)
         ]
-        points = float(passed_share(results)) * exercise.points
+        points = float(earned_share(results)) * exercise.points
         for record in records[:1]:
             yield (
                 f"{id_}: {points:g} of its {exercise.points:g} points rest on what student code can "

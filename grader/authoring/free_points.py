@@ -6,9 +6,10 @@ neighbours are right, and in all exercises of a file at once, also where they ca
 """
 
 import operator
+import re
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -27,7 +28,7 @@ from grader.judging.diagnosis import Known
 from grader.judging.fixtures import Fixtures
 from grader.judging.known_mistakes import Checks, LiveMistakes
 from grader.judging.run import Check, outcome_of
-from grader.judging.scoring import earned_share, passed_share
+from grader.judging.scoring import earned_share
 from grader.judging.submission_grader import Scope, SubmissionGrader, outcomes
 from grader.sandbox.kinds import Record
 from grader.sandbox.tables import is_table
@@ -125,15 +126,22 @@ EVERYWHERE: Mapping[str, Corrupt] = {
 """What is tried in all exercises of a file at once; some leave a single number as it is."""
 
 
+ONE_NUMBER = torch.ones((), dtype=torch.float64)
+WHOLE = (set, frozenset, bytes, bytearray, str, deque, complex, timedelta)
+"""What has no features: a kind that leaves a single number as it is leaves these, too."""
+
+
 def _corrupted(value: Any, args: Sequence[Any], corrupt: Corrupt) -> Any:
     """A right result with other numbers in it; it itself where there is nothing to corrupt."""
     if isinstance(value, torch.Tensor):
         return _corrupted_tensor(value, args, corrupt)
+    if isinstance(value, WHOLE) and corrupt(ONE_NUMBER, None) is ONE_NUMBER:
+        return value
     if isinstance(value, np.ndarray) and value.dtype.kind in "OUMm":
         return np.zeros_like(value)
     if isinstance(value, np.ndarray):
         return np.asarray(_corrupted(torch.from_numpy(value), args, corrupt))
-    if isinstance(value, set | frozenset | bytes | bytearray | str | deque | complex | timedelta):
+    if isinstance(value, WHOLE):
         return type(value)()
     if isinstance(value, date):  # or a moment
         return value.replace(year=1)
@@ -206,9 +214,11 @@ class FreePoints:
     @property
     def problems(self) -> list[str]:
         """Which bound is broken, in sentences; that none is, where the exercise is exempt."""
+        # What earns no more by heart than for nothing is one thing to mend.
+        is_more = self.memorised > self.most
         bounds = (
             (f"knowing nothing ({self.best})", self.most, MOST_FOR_NOTHING),
-            ("by heart", self.memorised, MOST_MEMORISED),
+            *([("by heart", self.memorised, MOST_MEMORISED)] if is_more else ()),
         )
         broken = [(what, earned, most) for what, earned, most in bounds if earned > most]
         if self.guessable:
@@ -263,9 +273,20 @@ class _CorruptedHandle(StudentHandle):
         return _corrupted(super().get(name), (), self.corrupt)
 
     def observed(self, program: str) -> list[Observed]:
+        """What a given test reports where the exercise gives back other values; else other values of that."""
+        session, name = self.submission.session, self.exercise.name
+        if not isinstance(session, InProcessSession):
+            return self._changed(super().observed(program))
+        namespace = session.servant.loader.open(self._source()).namespace
+        with _corrupted_name(namespace, name, self.corrupt) as changed:
+            reported = super().observed(program)
+        is_changed = name in changed and re.search(rf"\b{name}\b", program)
+        return reported if is_changed else self._changed(reported)
+
+    def _changed(self, reported: Sequence[Observed]) -> list[Observed]:
         return [
             replace(one, values=tuple(_corrupted(v, (), self.corrupt) for v in one.values))
-            for one in super().observed(program)
+            for one in reported
         ]
 
     def state(self, instance: RemoteObject, *, values: bool = True) -> State:
@@ -297,7 +318,7 @@ def free_points(mistakes: LiveMistakes, exercise: Exercise, checks: Checks) -> F
         records = mistakes.run(mistakes.solutions, exercise, checks, session, adapt)
         results = [r.check.result(outcome_of(r.check, r.raised)) for r in records]
         results += [check.result(Outcome.BLOCKED) for check in checks[len(results) :]]
-        return float(passed_share(results))
+        return float(earned_share(results))
 
     return FreePoints(
         {kind: share(kind, *Visibility) for kind in KINDS},
@@ -352,6 +373,20 @@ def earned_everywhere(
             if exercises[exercise.id].name in changed:
                 earned[exercise.id][kind] = float(earned_share(exercise.checks, exercise.findings))
     return earned
+
+
+@contextmanager
+def _corrupted_name(namespace: dict[str, Any], name: str, corrupt: Corrupt) -> Iterator[set[str]]:
+    """The same as `_corrupt_names` for one name, until the end of a block."""
+    value = namespace[name]
+    methods = dict(vars(value)) if isinstance(value, type) else {}
+    try:
+        yield _corrupt_names(namespace, [name], corrupt)
+    finally:
+        namespace[name] = value
+        for key, method in methods.items():
+            if vars(value).get(key) is not method:
+                setattr(value, key, method)
 
 
 def _corrupt_names(namespace: dict[str, Any], names: list[str], corrupt: Corrupt) -> set[str]:

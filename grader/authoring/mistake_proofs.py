@@ -7,7 +7,7 @@ from itertools import combinations
 from grader.authoring.check_proofs import Left, Row, Validation
 from grader.authoring.free_points import earned_everywhere, free_points
 from grader.authoring.text_proofs import assignments_of, parsed
-from grader.core.records import Finding, Outcome, Visibility
+from grader.core.records import CheckResult, Finding, Outcome, Visibility
 from grader.course.misconceptions import Misconception, edited
 from grader.course.printed_tensors import Printed
 from grader.judging.diagnosis import (
@@ -136,8 +136,8 @@ def _id(mistake: Known) -> str:
     return mistake.mistakes[0].id
 
 
-def _left(mistake: Known, checks: tuple[Check, ...]) -> Left:
-    """What is left of the points when a mistake is recognised."""
+def results_with(mistake: Known, checks: Iterable[Check]) -> list[CheckResult]:
+    """How the checks of an exercise end with a known mistake in its solution."""
     results = []
     for check in checks:
         trace = mistake.traces.get(check.id)
@@ -145,6 +145,12 @@ def _left(mistake: Known, checks: tuple[Check, ...]) -> Left:
         raised = trace.end if trace and trace.end not in ("passed", "mismatch") else ""
         has_run = trace is not None or check.is_remark
         results.append(check.result(outcome if has_run else Outcome.BLOCKED, raised=raised))
+    return results
+
+
+def _left(mistake: Known, checks: tuple[Check, ...]) -> Left:
+    """What is left of the points when a mistake is recognised."""
+    results = results_with(mistake, checks)
     share = earned_share(results, [Finding(mistake.mistakes)])
     return Left(mistake.mistakes[0], float(share), is_judged(results))
 

@@ -93,8 +93,8 @@ def best_of(
 
 def _options(work: LateWork, rule: LateRule, allowed: LateDays) -> list[Decimal]:
     """What is left of an assignment's score when 0, 1, 2, … late days are spent on it."""
-    if not work.score:
-        return [Decimal(0)]
+    if not (work.score and work.days):
+        return [work.score or Decimal(0)]
     most = min(work.days, allowed.per_assignment, allowed.budget)
     score = Fraction(work.score)
     return [rounded(score * late_factor(work.days - days, rule)) for days in range(most + 1)]
@@ -228,6 +228,8 @@ def _exercise(one: ExerciseResult, personal: Personal) -> ExerciseResult:
 
 def _with_other_checks(one: ExerciseResult, decisions: Sequence[DroppedCheck]) -> Decimal | None:
     """An exercise's score where some checks do not count, or count as passed."""
+    if not decisions:
+        return one.score
     is_given = {decision.check: decision.is_given for decision in decisions}
     checks = [
         replace(check, outcome=Outcome.PASSED) if is_given.get(check.id) else check

@@ -247,11 +247,12 @@ def without_others_files(parts: Sequence[AssignmentResult]) -> tuple[AssignmentR
     One file may be handed in for several: it counts for those of which it defines anything, and
     for all where it defines nothing at all.
     """
-    telling = {part.read_from for part in parts if part.checks and has_something(part)}
+    judged = {
+        part.id: has_something(part) for part in parts if any(e.checks for e in part.exercises)
+    }
+    telling = {part.read_from for part in parts if judged.get(part.id)}
     return tuple(
-        _missing(part)
-        if part.read_from in telling and part.checks and not has_something(part)
-        else part
+        _missing(part) if part.read_from in telling and judged.get(part.id) is False else part
         for part in parts
     )
 

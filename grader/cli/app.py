@@ -131,7 +131,8 @@ def _sentences(error: Exception) -> str:
         return str(error)
     sentence = _("The grader itself failed: {reason}")
     sentence = sentence.format(reason=f"{type(error).__name__}: {error}")
-    return f"{sentence}\n{_('Run it again with `grader --traceback …` and report what it prints.')}"
+    again = _("Run it again with `grader --traceback …` and report what it prints.")
+    return f"{sentence}\n{again}"
 
 
 @click.group(
@@ -155,9 +156,7 @@ def cli(ctx: click.Context, traceback: bool) -> None:
     if ctx.invoked_subcommand is None:
         from grader.cli.status import newcomer
 
-        words = newcomer()
-        echo(words or ctx.get_help())
-        ctx.exit(ExitCode.FINE if words else ExitCode.USAGE_OR_COURSE_ERROR)
+        echo(newcomer())
 
 
 # Until it is loaded: click looks for similar names among them.

@@ -191,7 +191,7 @@ def _list_requests(course: Course, run: Path, path: Path, format_: str) -> ExitC
     screen.print(shown)
     left = sum(state.is_open for state in requested)
     screen.print(
-        f"{left} of {len(requested)} have no decision. An entry in decisions.toml answers state."
+        f"{left} of {len(requested)} have no decision. An entry in decisions.toml answers one; `grader desk` writes it."
     )
     return ExitCode.FINE
 

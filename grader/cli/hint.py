@@ -1,7 +1,7 @@
 """`grader hint`: the next hint for an exercise, and its words, which `grader watch` shows, too."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import click
@@ -27,7 +27,7 @@ COLUMNS = 78
 def hint(course: Course, exercise: str, *, again: bool, everything: bool, restart: bool) -> None:
     """Show the next hint for EXERCISE.
 
-    Where the last check named a mistake, its question comes first. Then hints climb: a question,
+    Where the last check named a mistake, its question stands above it. Hints climb: a question,
     then where to look; the last points at the equation.
     """
     print_hint(course, exercise, again=again, everything=everything, restart=restart)
@@ -61,16 +61,16 @@ def print_hint(
     helper = Helper(course, exercise)
     hints = helper.hints()
     if everything:
-        echo("\n\n".join(advice_text(hint, exercise) for hint in hints))
+        echo(advice_text(hints, exercise))
         return
     is_kept = helper.forget() if restart and not again else True
-    advice = helper.last() if again else helper.next()
-    follows = _("Ask again for a hint.")
-    if isinstance(advice, Hint):
-        last = _("That is the last one. `{restarting}` begins again.").format(restarting=restarting)
-        follows = last if advice.is_last else _("Ask again for the next one.")
-    echo(f"{advice_text(advice, exercise)}\n\n{follows}")
-    if not again and not (helper.remember(advice) and is_kept):
+    shown = (helper.last(),) if again else helper.next()
+    follows = _("Ask again for the next one.")
+    if is_at_the_end(shown):
+        follows = _("That is the last one. `{restarting}` begins again.")
+        follows = follows.format(restarting=restarting)
+    echo(f"{advice_text(shown, exercise)}\n\n{follows}")
+    if not again and not (helper.remember(shown) and is_kept):
         echo(_(NOT_REMEMBERED), err=True)
 
 
@@ -113,8 +113,17 @@ def verbose_command(course: Course, submission: Path | None = None) -> Callable[
     return lambda id_: f"`grader check {hint_name(course, id_)}{of} --verbose`"
 
 
-def advice_text(advice: Advice, exercise: Exercise) -> str:
-    """A question or a hint, in lines of less than 80 columns."""
+def is_at_the_end(shown: Iterable[Advice]) -> bool:
+    """Whether no other hint comes after these."""
+    return any(isinstance(advice, Hint) and advice.is_last for advice in shown)
+
+
+def advice_text(shown: Iterable[Advice], exercise: Exercise) -> str:
+    """Questions and hints, in lines of less than 80 columns."""
+    return "\n\n".join(_text(advice, exercise) for advice in shown)
+
+
+def _text(advice: Advice, exercise: Exercise) -> str:
     if isinstance(advice, Hint):
         head = _("Hint {number} of {count} for {exercise}:")
         head = head.format(number=advice.number, count=advice.count, exercise=exercise.id)

@@ -7,7 +7,13 @@ from datetime import datetime
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.hint import NOT_REMEMBERED, advice_text, hint_command, verbose_command
+from grader.cli.hint import (
+    NOT_REMEMBERED,
+    advice_text,
+    hint_command,
+    is_at_the_end,
+    verbose_command,
+)
 from grader.cli.render import print_assignment, print_file_failures
 from grader.cli.shared import from_here
 from grader.cli.status import place
@@ -19,7 +25,7 @@ from grader.course.course import Course, Exercise
 from grader.judging.outcomes import headline, is_attempted
 from grader.judging.results import points
 from grader.progress.live_checks import LiveChecker, Verdict
-from grader.progress.next_hint import Helper, Hint, Question
+from grader.progress.next_hint import Helper, Question
 from grader.progress.progress import Progress, read_progress, remember
 from grader.progress.solved import Shown, what_precedes
 from grader.progress.store import Memory
@@ -275,14 +281,14 @@ class Loop:
             return
         helper = Helper(self.course, self.watched)
         try:
-            advice = helper.next()
+            shown = helper.next()
         except GraderError as error:
             self._say(str(error), "bold magenta")
             return
-        self.screen.print(Text(f"\n{advice_text(advice, self.watched)}"))
-        if isinstance(advice, Hint) and advice.is_last:
+        self.screen.print(Text(f"\n{advice_text(shown, self.watched)}"))
+        if is_at_the_end(shown):
             self._say("\n" + _("That is the last hint of this exercise."), "dim")
-        if not helper.remember(advice):
+        if not helper.remember(shown):
             self._say(_(NOT_REMEMBERED))
 
     def _show_all(self) -> None:
@@ -305,8 +311,7 @@ class Loop:
             print_assignment(self.screen, assignment, self._view)
             for result in assignment.exercises:
                 helper = Helper(self.course, self.course.exercises[result.id])
-                for finding in result.findings:
-                    helper.remember(Question(finding.candidates))
+                helper.remember(Question(finding.candidates) for finding in result.findings)
 
     @property
     def _view(self) -> View:

@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.style import Style
 from rich.text import Text
 
-from grader.core.language import _
+from grader.core.language import _, bracketed
 from grader.core.records import Picture
 from grader.core.views import ViewResult
 from grader.judging.picture_layout import (
@@ -64,7 +64,7 @@ def render_picture(picture: Picture, out: Console, indent: int) -> list[Text]:
     lines = draw(picture, columns, has_colour=has_colour)
     cut = cut_words(picture)
     if cut:
-        lines.insert(0, Text(f"({cut})", style="dim"))
+        lines.insert(0, Text(bracketed(cut), style="dim"))
     location = first_location(picture)
     lines.append(Text(_("[ ] first difference: {place}").format(place=location), style="dim"))
     if picture.source:
@@ -180,10 +180,11 @@ def _matrices(picture: Picture, columns: int, *, has_colour: bool) -> list[Text]
     sides: tuple[Grid, Grid] = grids(picture, room)
     longest = max(len(cell.text) for grid in sides for row in grid.rows for cell in row)
     room = max(longest, LEAST, min(room, NARROWEST, max(map(len, above))))
-    across = count * (room + 1) + 1
+    longest_title = max(1 + cell_len(grid.title) for grid in sides)
+    across = max(count * (room + 1) + 1, min(longest_title, (columns - width - BETWEEN) // 2))
     gap = " " * BETWEEN
     titles = gap.join(set_cell_size(f" {grid.title}", across) for grid in sides)
-    head = _head(above, room)
+    head = set_cell_size(_head(above, room), across - 1)
     lines = [
         Text(" " * width + titles.rstrip(), style="bold"),
         Text(f"{' ' * width}{head} {gap}{head}".rstrip(), style="dim"),

@@ -28,9 +28,9 @@ from grader.judging.outcomes import (
     UNJUDGED,
     WORDS_BESIDE_SIGN,
     checks_passed,
+    ended_by,
     is_attempted,
-    judged_with,
-    not_judged,
+    notes_above,
     score_words,
     shown_checks,
     status_words,
@@ -192,8 +192,8 @@ def exercise_lines(out: Console, exercise: ExerciseResult, view: View) -> list[L
         exercise: the exercise.
         view: how it is shown.
     """
-    note = judged_with(exercise)
-    lines: list[Lines] = [Lines(Text(f"→ {note}", style="yellow"), 6)] if note else []
+    notes = notes_above(exercise)
+    lines: list[Lines] = [Lines(Text(f"→ {note}", style="yellow"), 6) for note in notes]
     lines += [line for finding in exercise.findings for line in _finding_lines(finding)]
     checks = shown_checks(exercise, everything=view.everything)
     first = next((check for check in checks if check.outcome is not Outcome.REMARK), None)
@@ -321,7 +321,7 @@ def _head(check: CheckResult) -> Text:
     word = WORDS_BESIDE_SIGN[check.outcome]
     head = Text(f"{sign} {check.title}", style=style)
     if word or check.raised or check.may_follow:
-        beside = not_judged(check) if check.raised else _(word)
+        beside = ended_by(check) if check.raised else _(word)
         beside = beside or _("perhaps for the reason above")
         head.append(f"  {bracketed(beside)}", style="dim")
     return head

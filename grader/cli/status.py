@@ -13,7 +13,7 @@ from grader.cli.render import exercise_sign, print_file_failures
 from grader.cli.shared import course_option, from_here, open_course, targets_argument
 from grader.cli.view import SCORE, Lines, console, score_column
 from grader.core.errors import UsageError
-from grader.core.language import _
+from grader.core.language import _, paragraph
 from grader.core.records import added
 from grader.core.text import display_width, filled
 from grader.course.course import Course, Exercise
@@ -178,13 +178,18 @@ def place(now: Progress, exercise: Exercise) -> str:
 
 
 def newcomer() -> str:
-    """What `grader` alone says inside a course, in a few lines; "" outside of one."""
+    """What `grader` alone says, in a few lines.
+
+    Raises:
+        UsageError: outside of a course.
+    """
     try:
         course = open_course(None)
         memory = Memory(course.root)
         now = read_progress(course, memory)
-    except UsageError:
-        return ""
+    except UsageError as error:
+        more = _("`grader --help` lists all commands.")
+        raise UsageError(paragraph((str(error), more))) from error
     if memory.results().keys() & course.exercises.keys() - now.results.keys():
         words = _(
             "Your work changed since it was last checked: `grader status` checks it and shows "

@@ -20,6 +20,9 @@ from grader.core.kit import KIT_NAME, grader_hash, versions
 CACHE_VARIABLE = "GRADER_CACHE"
 """The environment variable that names another folder; empty for no cache at all."""
 
+PATIENCE = 60.0
+"""Seconds that a process waits for another one that makes the same."""
+
 DIGEST_SIZE = hashlib.sha256().digest_size
 
 
@@ -72,7 +75,8 @@ def keep(kind: str, depends_on: object, content: bytes, *, most: int = 64) -> No
 def one_at_a_time(kind: str, depends_on: object) -> Iterator[None]:
     """Let other processes that would make the same wait, and find it when their turn comes.
 
-    Where nothing can be written, or no file be locked, nobody waits.
+    Where nothing can be written, or no file be locked, nobody waits; and nobody longer than
+    `PATIENCE`, as the other process may have been stopped.
     """
     from filelock import FileLock
 
@@ -82,7 +86,8 @@ def one_at_a_time(kind: str, depends_on: object) -> Iterator[None]:
             with suppress(OSError, NotImplementedError):
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 # One of sixteen files: no lock is left behind for each thing that was ever made.
-                stack.enter_context(FileLock(path.with_name(f"{path.name[0]}.lock"), mode=0o600))
+                lock = path.with_name(f"{path.name[0]}.lock")
+                stack.enter_context(FileLock(lock, timeout=PATIENCE, mode=0o600))
         yield
 
 

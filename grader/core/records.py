@@ -56,7 +56,11 @@ class Outcome(StrEnum):
     @property
     def is_undecided(self) -> bool:
         """Whether nothing was found out: the grader failed, or the code got no turn."""
-        return self in (Outcome.ERROR, Outcome.NO_TURN)
+        return self in UNDECIDED
+
+
+UNDECIDED = (Outcome.ERROR, Outcome.NO_TURN)
+"""How a check ends in which nothing was found out."""
 
 
 class Visibility(StrEnum):

@@ -28,7 +28,7 @@ def clean(text: str, limit: int = MAX_STUDENT_TEXT) -> str:
     """The text cut to size, with control characters and halves of characters escaped."""
     whole = len(text)
     text = escaped(text[:limit])
-    return f"{text[:limit]}… (cut)" if max(whole, len(text)) > limit else text
+    return _("{text}… (cut)").format(text=text[:limit]) if max(whole, len(text)) > limit else text
 
 
 def hash_of(text: str) -> str:

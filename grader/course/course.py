@@ -534,7 +534,7 @@ def find_course(start: Path) -> Path:
     for folder in [Path(given)] if given else [start, *start.parents]:
         if (folder / MANIFEST).is_file():
             return folder
-    looked = _("Neither {folder} nor above it there is a course.toml.").format(folder=start)
+    looked = _("No course.toml in {folder} or any folder above it.").format(folder=start)
     if given:
         sentence = _("{variable} says {folder}, and there is no course.toml there.")
         looked = sentence.format(variable=COURSE_VARIABLE, folder=given)

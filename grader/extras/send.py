@@ -116,7 +116,9 @@ def send(
     if repository:
         way = _into_repositories(course, repository)
     else:
-        way = _by_mail(course, server, sender, user)
+        if not dry_run:
+            _require_mail(server, sender)
+        way = _by_mail(course, server or "", sender or "", user)
     records, enrolled = open_records(out / PUBLISHED), {o.student: o for o in read_roster(roster)}
     with Store.to_read(out) as store:
         before = store.sent()
@@ -208,11 +210,11 @@ def _send(out: Path, letters: Sequence[Letter], way: Way) -> dict[str, str]:
 # By mail.
 
 
-def _by_mail(course: Course, server: str | None, sender: str | None, user: str) -> Way:
-    """Messages with the page attached.
+def _require_mail(server: str | None, sender: str | None) -> None:
+    """Do nothing where it is said by which server messages go, and from whom.
 
     Raises:
-        UsageError: when it is not said by which server, or from whom.
+        UsageError: where it is not.
     """
     if not server or not sender:
         missing = "your mail server, --server" if not server else "your own address, --from"
@@ -225,6 +227,10 @@ def _by_mail(course: Course, server: str | None, sender: str | None, user: str) 
         raise UsageError(
             f"--from {clean(sender, 80)} is no address of the form you@school.example."
         )
+
+
+def _by_mail(course: Course, server: str, sender: str, user: str) -> Way:
+    """Messages with the page attached."""
 
     @contextmanager
     def opened() -> Iterator[Deliver]:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from grader.cli.help import SpokenCommand
 from grader.cli.hint import COLUMNS, hint_name, only_exercise
-from grader.cli.shared import course_option, echo
+from grader.cli.shared import ExitCode, course_option, echo
 from grader.core.errors import GraderError
 from grader.core.language import _, listed
 from grader.core.text import filled
@@ -23,13 +23,15 @@ from grader.progress.store import Memory
 @click.command(cls=SpokenCommand)
 @click.argument("exercise")
 @course_option
-def styles(course: Course, exercise: str) -> None:
+def styles(course: Course, exercise: str) -> ExitCode:
     """Show other right ways to write EXERCISE, once it is solved.
 
     Each earns full marks, with a sentence that says why it does the same.
     """
     named = only_exercise(course, exercise)
-    echo(styles_text(course, named) if is_solved_now(course, named) else later(named))
+    is_solved = is_solved_now(course, named)
+    echo(styles_text(course, named) if is_solved else later(named))
+    return ExitCode.FINE if is_solved else ExitCode.NOT_PASSED
 
 
 def styles_of(course: Course, exercise: Exercise) -> tuple[Style, ...]:

@@ -83,10 +83,11 @@ def read_class(
 
 def _is_one_students(folder: Path, assignments: Collection[str]) -> bool:
     """Whether a folder holds the work of one student: an assignment's folder, or its file."""
-    names = [f"{id_.partition('_')[2]}{form}" for id_ in assignments for form in FORMS]
+    names = {f"{id_.partition('_')[2]}{form}" for id_ in assignments for form in FORMS}
     with suppress(OSError):
-        return any((folder / id_).is_dir() for id_ in assignments) or any(
-            (folder / name).is_file() for name in names
+        return any(
+            (path.name in assignments and path.is_dir()) or (path.name in names and path.is_file())
+            for path in folder.iterdir()
         )
     return False
 

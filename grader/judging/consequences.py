@@ -88,8 +88,8 @@ def without_values(difference: Difference, not_taken: Iterable[str]) -> Differen
     if not names or isinstance(actual, Mapping | list | str) or is_of_shape(difference):
         return difference
     words = _(
-        "It has no {names} that would take the check's values, so that numbers cannot be compared: "
-        "this says nothing of what it computes."
+        "Nothing was found in it that takes the check's values for {names}, so that numbers cannot be "
+        "compared: this says nothing of what it computes."
     )
     names = [*names[:MOST_NAMED], *([_("others")] if len(names) > MOST_NAMED else [])]
     return replace(difference, what="", summary=words.format(names=listed(names)), hints=())

@@ -128,6 +128,14 @@ LINE_HINTS = (
         "",
         N_("What is gone through together here is not equally long: how long is each?"),
     ),
+    (
+        r"Can't call numpy\(\) on Tensor|received an invalid combination of arguments",
+        r"\bnp\.\w+\(",
+        N_(
+            "A function of NumPy gets a tensor here, and passes no gradients on: torch has functions of "
+            "its own, which take `dim` and `keepdim`."
+        ),
+    ),
     (r"^name '(\w+)' is not defined", r"\w+ *==", N_("`==` compares: what sets a name is `=`.")),
     (
         r"got \(.*\bfloat\b|'float' object cannot be interpreted",
@@ -143,6 +151,14 @@ LINE_HINTS = (
         N_(
             "Truth values or whole numbers stand here in place of features: are all arguments in their "
             "place?"
+        ),
+    ),
+    (
+        r"__init__\(\) takes 1 positional argument",
+        r"\bsuper\([^)]*\)\.__init__\(",
+        N_(
+            "What this class builds on is made without arguments, as `nn.Module` is: "
+            "`super().__init__()`."
         ),
     ),
 )

@@ -13,7 +13,7 @@ from grader.sandbox.torch_later import torch
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
-from grader.sessions.launchers import default_launcher
+from grader.sessions.launchers import Launcher, default_launcher
 from grader.sessions.reference_sessions import CachedSession, RecordedSession
 from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Reading, Submission, read_submission
@@ -112,7 +112,9 @@ class CheckEnvironment:
         )
 
 
-def live_environment(course: Course, seed: str, *, apart: bool = False) -> CheckEnvironment:
+def live_environment(
+    course: Course, seed: str, *, apart: bool = False, launcher: Launcher | None = None
+) -> CheckEnvironment:
     """An environment over the hidden solutions, for instructors.
 
     Args:
@@ -120,6 +122,7 @@ def live_environment(course: Course, seed: str, *, apart: bool = False) -> Check
         seed: the run's secret seed for hidden inputs.
         apart: run the solutions in a process of their own, because student code runs in this one
             (it could change torch's defaults).
+        launcher: makes that process, where there is one already.
     """
     # Small tensors are quicker on one thread, and results do not depend on the machine.
     if "torch" in course.packages:
@@ -127,8 +130,8 @@ def live_environment(course: Course, seed: str, *, apart: bool = False) -> Check
     submission = read_solutions(course)
     inner: Session = InProcessSession(submission)
     if apart:
-        launcher = default_launcher(course.packages)
-        inner = ChildSession(launcher, submission, course.limits, owns_launcher=True)
+        parent, is_made = launcher or default_launcher(course.packages), launcher is None
+        inner = ChildSession(parent, submission, course.limits, owns_launcher=is_made)
     session = CachedSession(inner)
 
     def beside() -> Session:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from enum import StrEnum
+from fractions import Fraction
 from itertools import groupby
 
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from grader.core.records import (
     Result,
     gravest_kind,
 )
+from grader.judging.scoring import KEPT, rounded
 
 WORDS = {
     Outcome.PASSED: N_("passed"),
@@ -334,9 +336,9 @@ def where_to_look(exercise: ExerciseResult) -> CodeLocation | None:
     return next((where for where in wheres if where.cell is None), None)
 
 
-def not_judged(check: CheckResult) -> str:
+def ended_by(check: CheckResult) -> str:
     """What stands beside the title of a check that an exception ended: what it says may hold."""
-    return _("not judged: {exception}").format(exception=check.raised.partition(":")[0])
+    return _("ended by {exception}").format(exception=check.raised.partition(":")[0])
 
 
 def has_to_hold_first(title: str) -> str:
@@ -349,7 +351,7 @@ def check_head(check: CheckResult, beside: str = "") -> str:
     """What stands above a check's message: what should hold, or that nothing was judged."""
     is_judged = check.outcome not in UNJUDGED
     if check.raised:
-        beside = f"  {bracketed(not_judged(check))}"
+        beside = f"  {bracketed(ended_by(check))}"
     return f"{check.title}{beside}" if is_judged else _(WORDS[check.outcome])
 
 
@@ -391,9 +393,29 @@ def mistake_lines(exercise: ExerciseResult) -> list[str]:
     return lines
 
 
+def why_less(exercise: ExerciseResult) -> str:
+    """Why a mistake that explains all that is wrong leaves less than its kind does elsewhere; else ""."""
+    kind, score = gravest_kind(exercise.findings), exercise.score
+    is_partial = any(finding.is_partial for finding in exercise.findings)
+    if kind is None or score is None or is_partial or exercise.decision is not None:
+        return ""
+    if score >= rounded(Fraction(exercise.max_score) * KEPT[kind][0]):
+        return ""
+    words = _(
+        "Less is left than {kind} leaves elsewhere: the code ended in an exception, or gave another "
+        "kind of result, before the values that count could be judged."
+    )
+    return words.format(kind=_(KIND_WORDS[kind]))
+
+
+def notes_above(exercise: ExerciseResult) -> list[str]:
+    """What is said of how an exercise was judged, before its mistakes and checks."""
+    return [*filter(None, (judged_with(exercise), why_less(exercise)))]
+
+
 def leading_lines(exercise: ExerciseResult) -> list[str]:
-    """What is said of an exercise before its checks: what it was judged with, and named mistakes."""
-    return [*filter(None, [judged_with(exercise)]), *mistake_lines(exercise)]
+    """What is said of an exercise before its checks: how it was judged, and named mistakes."""
+    return [*notes_above(exercise), *mistake_lines(exercise)]
 
 
 def details(exercise: ExerciseResult) -> str:

@@ -207,11 +207,17 @@ def _names(picture: Picture) -> tuple[str, str]:
     return picture.rows.name or _("row"), picture.columns.name or column
 
 
+def _slice_words(picture: Picture) -> list[str]:
+    """The positions on the axes before rows and columns."""
+    axis = _("axis")
+    return [f"{name or axis} {number}" for name, number in picture.slice]
+
+
 def first_location(picture: Picture) -> str:
     """Where the first difference is, in words."""
     row, column = picture.first
     of_rows, of_columns = _names(picture)
-    places = [f"{name or _('axis')} {number}" for name, number in picture.slice]
+    places = _slice_words(picture)
     if _has_rows(picture):
         places.append(position(picture.rows, of_rows, row))
     return listed((*places, position(picture.columns, of_columns, column)))
@@ -233,7 +239,7 @@ def _word(number: Number) -> str:
 
 def cut_words(picture: Picture) -> str:
     """Which part of the tensors is shown; empty where it is all of them."""
-    parts = [f"{name or _('axis')} {number}" for name, number in picture.slice]
+    parts = _slice_words(picture)
     shown = (len(picture.expected), len(picture.expected[0]))
     sides = (picture.rows, picture.columns)
     for axis, name, count in zip(sides, _names(picture), shown, strict=True):

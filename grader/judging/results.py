@@ -42,7 +42,7 @@ def exact(score: Points | None) -> Decimal | None:
 
 def has_something(assignment: AssignmentResult) -> bool:
     """Whether anything that an assignment asks for was found in what was handed in."""
-    return any(check.outcome not in NOT_FOUND for check in assignment.checks)
+    return any(c.outcome not in NOT_FOUND for e in assignment.exercises for c in e.checks)
 
 
 def for_student(result: Result) -> Result:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from grader.core.language import _, ngettext
 from grader.core.records import (
+    UNDECIDED,
     AssignmentResult,
     CheckResult,
     ExerciseResult,
@@ -36,6 +37,16 @@ KEPT = {
     MistakeKind.IDEA: (Fraction(0), Fraction(15, 100)),
 }
 """The least and the most that a recognised mistake leaves of an exercise."""
+
+RIGHT_IN_PART = (
+    (Fraction(1, 2), KEPT[MistakeKind.SLIP][0]),
+    (Fraction(1, 4), KEPT[MistakeKind.STEP][1]),
+)
+"""From which share of right hidden values on how much is left at least, by the least of a slip and the
+most of a step. What knows nothing, or was memorised, has fewer of them right: `validate` proves that."""
+
+NAME_COSTS = Fraction(15, 100)
+"""How much of an exercise the name of a slip or a step takes at most."""
 
 
 def scored(course: Course, outcomes: Result) -> Result:
@@ -201,7 +212,8 @@ def is_decided(outcomes: AssignmentResult) -> bool:
 
 def _has_score(checks: Sequence[CheckResult]) -> bool:
     """Whether each check of an exercise could be judged."""
-    return bool(checks) and not any(check.outcome.is_undecided for check in checks)
+    outcomes = [check.outcome for check in checks]
+    return bool(outcomes) and not any(one in outcomes for one in UNDECIDED)
 
 
 def exercise_score(
@@ -225,16 +237,27 @@ def earned_share(checks: Sequence[CheckResult], findings: Sequence[Finding] = ()
     The least that a kind leaves holds only where mistakes explain all that is wrong, and where some
     values were judged: behind an exception, code may know nothing.
     """
-    share, kind = passed_share(checks), gravest_kind(findings)
-    if kind is None or share == 1:
+    share = _share_without_name(checks)
+    kind = gravest_kind(findings) if findings and share != 1 else None
+    if kind is None:
         return share
     least, most = KEPT[kind]
+    if kind is not MistakeKind.IDEA:
+        most = max(most, share - NAME_COSTS)
     if any(finding.is_partial for finding in findings) or not is_judged(checks):
         least = Fraction(0)
     return min(max(share, least), most)
 
 
-def passed_share(checks: Sequence[CheckResult]) -> Fraction:
+def _share_without_name(checks: Sequence[CheckResult]) -> Fraction:
+    """What is left of an exercise in which no mistake was recognised."""
+    unseen = [c for c in checks if c.visibility is Visibility.HIDDEN and not c.is_conduct]
+    right = _weight_passed(unseen)
+    least = next((least for bound, least in RIGHT_IN_PART if right >= bound), Fraction(0))
+    return max(_passed_share(checks), least)
+
+
+def _passed_share(checks: Sequence[CheckResult]) -> Fraction:
     """The share of an exercise that its checks leave, from 0 to 1.
 
     The checks' weights that passed, where hidden checks decide `HIDDEN_SHARE` of all. Checks of

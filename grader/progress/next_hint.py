@@ -1,5 +1,6 @@
 """The next help with an exercise: the question of a mistake just seen, then its hints in turn."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from grader.core.records import Finding, Mistake
@@ -75,19 +76,24 @@ class Helper:
         hints = self.hints()
         return hints[max(0, min(self._memory.hints_shown(self.exercise.id), len(hints)) - 1)]
 
-    def next(self) -> Advice:
-        """What to show next: a question that was not asked yet, or a hint; the last one stays."""
+    def next(self) -> tuple[Advice, ...]:
+        """What to show next: questions that were not asked yet, and a hint; the last one stays."""
         hints, id_ = self.hints(), self.exercise.id
         asked = set(self._memory.questions_asked(id_))
         remembered = self._memory.results().get(id_)
         findings: tuple[Finding, ...] = remembered.exercise.findings if remembered else ()
-        for finding in findings:
-            if not asked.issuperset(mistake.id for mistake in finding.candidates):
-                return Question(finding.candidates)
-        return hints[min(self._memory.hints_shown(id_), len(hints) - 1)]
+        questions = (
+            Question(finding.candidates)
+            for finding in findings
+            if not asked.issuperset(mistake.id for mistake in finding.candidates)
+        )
+        return (*questions, hints[min(self._memory.hints_shown(id_), len(hints) - 1)])
 
-    def remember(self, advice: Advice) -> bool:
-        """Remember that this was shown; False when it cannot be remembered."""
+    def remember(self, shown: Iterable[Advice]) -> bool:
+        """Remember what was shown; False when it cannot be remembered."""
+        return all(self._remember(advice) for advice in shown)
+
+    def _remember(self, advice: Advice) -> bool:
         if isinstance(advice, Hint):
             return self._memory.remember_hint(self.exercise.id, advice.number)
         asked = self._memory.questions_asked(self.exercise.id)

@@ -4,11 +4,10 @@ import hashlib
 import re
 import runpy
 import traceback
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-
-import torch
 
 from grader.core.errors import CourseError
 from grader.core.language import DEFAULT_LANGUAGE
@@ -18,6 +17,7 @@ from grader.course.drawing import Drawing, translated_drawing
 from grader.release.drawings import drawing_svg, drawing_text
 from grader.release.prose import in_comment
 from grader.release.solution_cells import Solution, loaded
+from grader.sandbox.torch_later import has_torch, torch
 
 FUNCTION = "picture"
 SHOWN = re.compile(rf"!\[(?P<words>[^\]]*)\]\({re.escape(PICTURE)}\)")
@@ -95,9 +95,10 @@ def drawing_of(course: Course, assignment: Assignment) -> Drawing:
 
 
 def _run(course: Course, assignment: Assignment, path: Path) -> Drawing:
-    place = course.inner(path)
+    place, path = course.inner(path), path.resolve()
     try:
-        with loaded(course, assignment), torch.random.fork_rng(devices=[]):
+        draws = torch.random.fork_rng(devices=[]) if has_torch() else nullcontext()
+        with loaded(course, assignment), draws:
             make = runpy.run_path(str(path)).get(FUNCTION)
             if not callable(make):
                 raise CourseError(f"{place}: it defines no function {FUNCTION}()")

@@ -21,7 +21,7 @@ from grader.judging.fixtures import CheckEnvironment, read_solutions, recorded_e
 from grader.judging.known_mistakes import LiveMistakes
 from grader.judging.recordings import Recording
 from grader.judging.run import CheckRun
-from grader.judging.scoring import passed_share
+from grader.judging.scoring import earned_share
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.reference_sessions import RecordingSession, Transcripts
 from grader.testing.lookup import SubmissionHandle
@@ -124,7 +124,7 @@ def _decided(course: Course, assignment: Assignment) -> dict[str, float]:
     for exercise in assignment.exercises:
         own = [check for check in checks if check.exercise.id == exercise.id]
         values = [check for check in own if not check.is_conduct] or own
-        share = passed_share([check.result(outcomes[check.visibility]) for check in values])
+        share = earned_share([check.result(outcomes[check.visibility]) for check in values])
         decided[exercise.id] = round(exercise.points * float(share), 4)
     return decided
 

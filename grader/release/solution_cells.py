@@ -2,16 +2,18 @@
 
 import importlib
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 from grader.core.errors import CourseError, UsageError
 from grader.core.kit import installing
-from grader.course.course import SOLUTIONS, Assignment, Course
+from grader.course.course import FILES, SOLUTIONS, Assignment, Course
 from grader.course.lost_exercises import require_listed
 from grader.sandbox.failures import stub_message
 
@@ -146,15 +148,25 @@ def cleared(assignment: Assignment, cell: SolutionCell) -> str:
 
 @contextmanager
 def loaded(course: Course, assignment: Assignment) -> Iterator[ModuleType]:
-    """The module of a solution, which finds those of the others; all are forgotten afterwards."""
+    """The module of a solution, which finds those of the others; all are forgotten afterwards.
+
+    It is loaded, and used, in a working folder with its files, as it is when it is graded.
+    """
     names = {one.module for one in course.assignments}
     before = {name: sys.modules.pop(name) for name in names & sys.modules.keys()}
     path, writes = sys.path[:], sys.dont_write_bytecode
-    sys.path[:0] = [str(course.paths(one).solution.parent) for one in course.assignments]
+    folders = [course.paths(one).solution.parent.resolve() for one in course.assignments]
+    sys.path[:0] = map(str, folders)
     sys.dont_write_bytecode = True  # an edit within the same second would go unseen
     try:
         importlib.invalidate_caches()
-        yield importlib.import_module(assignment.module)
+        with tempfile.TemporaryDirectory() as folder:
+            files = course.root.resolve() / SOLUTIONS / assignment.id / FILES
+            if files.is_dir():
+                shutil.copytree(files, folder, dirs_exist_ok=True)
+                sys.path.append(str(files))
+            with chdir(folder):
+                yield importlib.import_module(assignment.module)
     finally:
         sys.path[:], sys.dont_write_bytecode = path, writes
         for name in names & sys.modules.keys():

@@ -53,7 +53,7 @@ SLOW_PART = "torch._dynamo"
 TORCH_CACHE = "TORCHINDUCTOR_CACHE_DIR"
 """The variable with the folder that importing it makes where there is none."""
 NEEDS_SLOW_PART = re.compile(r"""["']meta["']|\boptim\b|\btorch\.(?:func|compile|vmap)\b""")
-"""Some of these things as code has them. A call whose cost is counted is another one."""
+"""Some of these things as code has them."""
 
 
 def libraries_in(texts: Iterable[str]) -> tuple[str, ...]:

@@ -381,7 +381,11 @@ class Loader:
                 return True
             failure = describe_failure(error, self.find_cell)
             opened.failures.append(failure)
-            return isinstance(error, NotImplementedError) and bool(stub_exercise(failure.message))
+            is_stub = isinstance(error, NotImplementedError) and stub_exercise(failure.message)
+            stub = error if is_stub else _stub_used(error, statement, opened)
+            if stub is not None:
+                opened.namespace.update(dict.fromkeys(_set_first(statement, opened), stub))
+            return stub is not None
         return True
 
     def _not_imported(self, error: BaseException, statement: ast.stmt) -> Failure | None:
@@ -405,6 +409,27 @@ class Loader:
             if opened.failures and self.modules[key].__name__ == name
         )
         return next(stopped, cause)
+
+
+def _stub_used(error: BaseException, statement: ast.stmt, opened: Opened) -> BaseException | None:
+    """What stands in the place of a constant that a statement uses, and that is still as in the stub.
+
+    A name that is not there may be set beside any such constant.
+    """
+    names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    if isinstance(error, NameError) and error.name not in opened.namespace:
+        names = {*opened.namespace}
+    values = (opened.namespace.get(name) for name in names)
+    stubs = (value for value in values if isinstance(value, NotImplementedError))
+    return next((stub for stub in stubs if stub_exercise(str(stub))), None)
+
+
+def _set_first(statement: ast.stmt, opened: Opened) -> Iterator[str]:
+    """The names that a statement would have set, and that are not there."""
+    for target in statement.targets if isinstance(statement, ast.Assign) else ():
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name) and node.id not in opened.namespace:
+                yield node.id
 
 
 def _name_also(also: Mapping[str, str], namespace: dict[str, Any]) -> None:

@@ -92,6 +92,11 @@ class Meter(TorchDispatchMode):
         self.made: set[int] = set()
         self.kept: dict[int, tuple[torch.Tensor, int]] = {}
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """No, as torch asks: to keep its compiler out of here, it would import that, in a second."""
+        return False
+
     def header(self) -> dict[str, Any]:
         """What was counted, as it travels."""
         return {

@@ -114,9 +114,6 @@ class Servant:
                 if (folder := str(Path.cwd())) not in sys.path:
                     sys.path.append(folder)
                 return {}
-            case "prepare":
-                import_packages(request["packages"])
-                return {}
             case "open":
                 return self.loader.open(request["source"]).header()
             case "get":
@@ -236,11 +233,18 @@ class Servant:
         return _reference(number, instance)
 
     def _observe(self, request: Mapping[str, Any], packer: Packer) -> dict[str, Any]:
-        """Run the program of a given test among the names of a file, which it leaves as they were."""
+        """Run the program of a given test among the names of a file, which it leaves as they were.
+
+        The modules that it names are left as they were, too: some tests take functions out of them.
+        """
         namespace, program = self.loader.open(request["source"]).namespace, request["program"]
-        for name in dict.fromkeys(re.findall(r"\b[^\W\d]\w*", program)):
+        words = dict.fromkeys([request["name"], *re.findall(r"\b[^\W\d]\w*", program)])
+        for name in words:
             if name == request["name"] or isinstance(namespace.get(name), NotImplementedError):
                 self._named({**request, "name": name})
+        values = [namespace.get(name, sys.modules.get(name)) for name in words]
+        modules = [vars(value) for value in values if isinstance(value, types.ModuleType)]
+        held = [dict(module) for module in modules]
         observed: list[list[Any]] = []
 
         def note(number: int, *values: object) -> None:
@@ -256,6 +260,8 @@ class Servant:
         finally:
             namespace.clear()
             namespace.update(before)
+            for module, names in zip(modules, held, strict=True):
+                module.update(names)
         return {"observed": observed}
 
     # The verb `call`.

@@ -13,9 +13,10 @@ LISTS_OWN = frozenset({"append", "clear", "extend", "insert", "pop", "remove", "
 
 
 def parameter_names(target: object) -> list[str]:
-    """The names of the parameters of a function, or of a class's constructor."""
+    """The names of the parameters of a function, of a class's constructor, or of a module's `forward`."""
+    called = target if isinstance(target, type) else getattr(target, "forward", target)
     try:
-        return list(inspect.signature(target).parameters) if callable(target) else []
+        return list(inspect.signature(called).parameters) if callable(called) else []
     except (TypeError, ValueError):  # some of those written in C do not tell
         return []
 

@@ -10,7 +10,7 @@ from typing import Any
 from grader.core.errors import GraderFault, NoProcessFault
 from grader.core.language import _
 from grader.course.course import Limits
-from grader.sandbox.limits import LIMITS_MEMORY, SLOW_PART
+from grader.sandbox.limits import LIMITS_MEMORY
 from grader.sandbox.stream import Raw, Reader
 from grader.sandbox.wire import (
     FAILED,
@@ -32,13 +32,10 @@ SLACK = 0.5
 """Seconds that a child has, beyond its own time and a quarter, to end a request by itself."""
 PATIENCE = 0.5
 """Seconds in which a process that closed its connection may end by itself."""
-PREPARATION_SECONDS = 60.0
-"""Of CPU time, for importing what is needed once a child runs; no student's time."""
 MOST_STOPS = 4
 """How often the files of a submission are loaded anew without a statement that ended loading."""
 MOST_TEXT = 500_000
 """Characters of source code that are sent at once: together they stay below the size of a header."""
-METERED = b'"meter":true'
 PROGRESS = b'{"at":'
 """How a frame begins that says which statement of a file is about to run."""
 
@@ -103,7 +100,6 @@ class ChildSession(Session):
             numbers of the cell and of the statement in it.
         stops: the statements before which loading stops, each with why: "timeout", or how the
             process ended.
-        is_prepared: whether the child has what metered calls need.
     """
 
     launcher: Launcher
@@ -123,7 +119,6 @@ class ChildSession(Session):
     clock: ProcessClock | None = field(default=None, init=False)
     place: tuple[str, int, int] | None = field(default=None, init=False)
     stops: list[tuple[str, int, int, str]] = field(default_factory=list, init=False)
-    is_prepared: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.isolation = self.launcher.isolation
@@ -211,8 +206,6 @@ class ChildSession(Session):
             self._start()
         self.place = None
         try:
-            if not self.is_prepared and METERED in request:
-                self._prepare()
             return self._timed(request, seconds)
         except NotScheduled:
             self._end()
@@ -244,21 +237,6 @@ class ChildSession(Session):
             raise GraderFault("there is no child to ask")
         wall_limit = min(BUSY * seconds, self.time_left.wall_limit)
         return Stopwatch(self.child.connection, self.clock, seconds, self.slack, wall_limit)
-
-    def _prepare(self) -> None:
-        """Have the child import what metered calls need, and those after it find it imported.
-
-        Raises:
-            NotScheduled: where a check limits the child's memory, of which that would take much: the
-                check is run once more, and its new child begins with what is imported.
-        """
-        self.is_prepared = True
-        self.launcher.packages = (*self.launcher.packages, SLOW_PART)
-        if self.beside is not None and self.limits.memory_mib < self.beside.limits.memory_mib:
-            raise NotScheduled
-        with own_time.paused():
-            request = encode(Frame({"verb": "prepare", "packages": [SLOW_PART]}))
-            self._exchange(request, self._watch(PREPARATION_SECONDS))
 
     def _loaded_without(self, request: bytes, seconds: float, why: str) -> Raw | OwnFrame | None:
         """The reply to loading a file in a new child, up to the statement that ended the last one.
@@ -294,7 +272,6 @@ class ChildSession(Session):
             limits = importing(self.limits, needed)
             self.child = self.launcher.launch(limits, self.numbering)
             self.clock = ProcessClock(self.child.pid)
-            self.is_prepared = SLOW_PART in limits.packages
             self.reader = Reader()
             greeting = self.reader.receive(_Deadline(self.child.connection, START_SECONDS))
             header = greeting.frame().header

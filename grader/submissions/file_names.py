@@ -88,8 +88,10 @@ def copy_code(source: Path, target: Path, *, has_folders: bool = True) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for entry in code_files(str(source)):
         inner = Path(entry.path).relative_to(source)
-        if has_folders or inner.parent == Path():
-            (target / inner).parent.mkdir(parents=True, exist_ok=True)
+        is_below = inner.parent != Path()
+        if has_folders or not is_below:
+            if is_below:
+                (target / inner).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(entry.path, target / inner)
 
 

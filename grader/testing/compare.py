@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
@@ -323,7 +323,7 @@ def letter_case(name: str, other: str) -> tuple[str, ...]:
 def _compare_sequence(
     actual: Sequence[Any], expected: Sequence[Any], again: Callable[[Any, Any], Found]
 ) -> Found:
-    if all(map(_is_size, (*actual, *expected))) and max(len(actual), len(expected)) <= MOST_SIZES:
+    if _are_sizes(actual, expected):
         if [*actual] == [*expected]:
             return None  # but for which of the two kinds they are
         kind = tuple if isinstance(expected, tuple) else list
@@ -331,10 +331,27 @@ def _compare_sequence(
     if len(actual) != len(expected):
         template = _("expected {expected} entries, received {actual}")
         return template.format(expected=len(expected), actual=len(actual)), ()
-    for index, (one, other) in enumerate(zip(actual, expected, strict=True)):
+    for place, one, other in _entries(actual, expected):
         if found := again(one, other):
-            return at(_("position {index}").format(index=index), found)
+            return at(_("position {index}").format(index=listed(map(str, place))), found)
     return None
+
+
+def _entries(
+    actual: Sequence[Any], expected: Sequence[Any], place: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
+    """Pairs of entries with their positions; of lists within lists theirs, where all is as long."""
+    for index, (one, other) in enumerate(zip(actual, expected, strict=True)):
+        is_list = isinstance(other, list | tuple) and type(one) is type(other)
+        if is_list and len(one) == len(other) and not _are_sizes(one, other):
+            yield from _entries(one, other, (*place, index))
+        else:
+            yield (*place, index), one, other
+
+
+def _are_sizes(actual: Sequence[Any], expected: Sequence[Any]) -> bool:
+    is_short = max(len(actual), len(expected)) <= MOST_SIZES
+    return is_short and all(map(_is_size, (*actual, *expected)))
 
 
 def _is_size(value: Any) -> bool:
@@ -383,7 +400,7 @@ def _kind_of(value: Any) -> str:
         return template.format(kind=kind, number=format_number(float(value)))
     if type(value) is float or (type(value) is int and value.bit_length() < 64):
         template, kind = _("a Python {kind} ({number})"), type(value).__name__
-        return template.format(kind=kind, number=format_number(value, 4 if kind == "float" else 0))
+        return template.format(kind=kind, number=format_number(value))
     if isinstance(value, list | tuple) and len(value) > 1:
         template = ""
         if all(is_tensor(item) for item in value):

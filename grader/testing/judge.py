@@ -314,7 +314,10 @@ class Judge:
                 continue
             if sentence := self._of_another_kind(name, found):
                 return sentence
-            role = roles.get(name, "").removesuffix(".weight").removesuffix(".bias")
+            stand_in = roles.get(name, "")
+            role = stand_in.removesuffix(".weight").removesuffix(".bias")
+            if role and role == stand_in:  # a number of its own, not that of a layer
+                wanted = name
             if similar := role or renamed(wanted, own, shortened):
                 words = _("You have {similar}; the exercise calls it {name}.")
                 sentence = words.format(similar=clean(similar, 80), name=wanted)

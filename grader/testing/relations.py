@@ -265,7 +265,7 @@ def row_sum_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> 
 
 
 def format_number(value: Any, decimals: int = 4) -> str:
-    """A number as messages show it: 4 decimals, as torch prints, more where it is small."""
+    """A number as messages show it: 4 decimals, as torch prints, more where it is small; a whole one without."""
     if isinstance(value, bool):
         return str(value)
     if isinstance(value, complex):
@@ -274,7 +274,7 @@ def format_number(value: Any, decimals: int = 4) -> str:
         return f"{value}"
     if abs(value) >= 1e7 or 0 < abs(value) < 0.01:
         return f"{value:.3g}"
-    return f"{value:.{decimals}f}"
+    return f"{value}" if isinstance(value, int) else f"{value:.{decimals}f}"
 
 
 def _is_near(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -62,8 +62,10 @@ class Roles:
             if at is None:
                 continue
             same = [other for other, where in own if where == at and fits(name, other)]
-            rivals = [one for one, where in wanted if where == at]
-            if len(same) == 1 and len(rivals) == 1:
+            if len(same) != 1:
+                continue
+            rivals = [one for one, where in wanted if where == at and fits(one, same[0])]
+            if len(rivals) == 1:
                 found[name] = same[0]
         lacking = _layers(name for name in missing if name not in found)
         spare = _layers(name for name in others if name not in found.values())

@@ -141,7 +141,10 @@ def arranged(
         unasked[settings] = Settings(held)
         values = {name: value for name, value in values.items() if name in places}
     else:
-        places = _places(wanted, tuple(p for p in own if p.name not in unasked), places)
+        asked = tuple(p for p in own if p.name not in unasked)
+        by_name, places = places, _places(wanted, asked, places)
+        if not values.keys() <= places.keys():  # `bias` may be what it calls `qkv_bias`
+            places, unasked = _places(wanted, own, by_name), {}
     if not values.keys() <= places.keys():
         return as_written
     given = {places[name]: value for name, value in values.items()}
@@ -150,6 +153,13 @@ def arranged(
     needed = {p.name: extra[p.name] for p in own if not p.default and p.name in extra}
     given = needed | given
     return (), {p.name: given[p.name] for p in own if p.name in given}
+
+
+def bound(own: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, int]:
+    """Which value each of a constructor's parameters takes in a call, by the value's identity."""
+    names = [*(p.name for p in own), *(str(place) for place in range(len(own), len(args)))]
+    values = dict(zip(names, args, strict=False)) | dict(kwargs)
+    return {name: id(value) for name, value in values.items()}
 
 
 def _only(names: Iterable[str]) -> str:

@@ -44,7 +44,7 @@ from grader.testing.replies import (
     read_values,
 )
 from grader.testing.roles import Roles, alike_in_place
-from grader.testing.signatures import arranged
+from grader.testing.signatures import arranged, bound
 
 T = TypeVar("T")
 
@@ -380,12 +380,13 @@ class StudentHandle:
         name, number = (instance.type_name, instance.number) if instance else (str(target), 0)
         name = helper.name if helper else name
         source = self._source()
-        own, lacks, which = (args, kwargs), False, dict[str, Any](instance=number)
+        own, lacks, differs, which = (args, kwargs), False, False, dict[str, Any](instance=number)
         if helper:
             which = {"helper": [helper.name, helper.text]}
         if isinstance(target, str):
-            (own, lacks), which = self._arranged(target, args, kwargs), self._named(target)
-        unlike, asked = lacks or (exact and own != (args, kwargs)), cotangent is not None
+            own, lacks, differs = self._arranged(target, args, kwargs)
+            which = self._named(target)
+        unlike, asked = lacks or (exact and differs), cotangent is not None
         args, kwargs = (args, kwargs) if exact else own
         call = Call(name, args, kwargs, bool(number), seed, instance=number, method=method)
         call = replace(call, is_unlike=unlike, differentiates=asked, training=training)
@@ -534,9 +535,9 @@ class StudentHandle:
             own = self.state(instance, values=False).parameters
             for _round in range(2):  # what lies in a larger layer asks for no other
                 given = {*others} | {one for one, what in loaded.report.items() if what == "loaded"}
-                held = [values[one] for one in given]
                 wanted = [one for one in wanted if one not in given]
-                wanted = [n for n in wanted if not (values[n].any() and _is_in(values[n], held))]
+                held = [values[one] for one in given]
+                wanted = [one for one in wanted if not _is_in_larger(values[one], held)]
                 taken = {loaded.names.get(one) for one in by_place} | {*others.values()}
                 shapes = {one: own[one].shape for one in own if one not in taken}
                 others |= alike_in_place({one: values[one].shape for one in wanted}, shapes)
@@ -693,18 +694,22 @@ class StudentHandle:
 
     def _arranged(
         self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[tuple[Any, ...], dict[str, Any]], bool]:
-        """A call of a class as the student's constructor takes it, and whether that takes too little."""
+    ) -> tuple[tuple[tuple[Any, ...], dict[str, Any]], bool, bool]:
+        """A call of a class as the student's constructor takes it.
+
+        Also whether that takes too little, and whether it takes other values in the call as it is.
+        """
         wanted = self.submission.declared.get(self.exercise.id, {}).get(name)
         place = -1
         if self.located is not None and name == self.exercise.name:
             place = self.located.chosen
         own = self.located.parameters(name, place) if self.located is not None else None
         if self.located is None or not wanted or not own:
-            return (args, kwargs), False
+            return (args, kwargs), False, False
         text = self.submission.submission.sources[self.located.key].text
         found = arranged(wanted, own, args, kwargs, self.roles.other_names, text)
-        return found, len(found[0]) + len(found[1]) > len(own)
+        lacks = len(found[0]) + len(found[1]) > len(own)
+        return found, lacks, bound(own, *found) != bound(own, args, kwargs)
 
     @property
     def called_otherwise(self) -> str:
@@ -804,6 +809,12 @@ def _as_bytes(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
         if path.is_absolute() or ".." in path.parts or not path.name:
             raise ValueError(f"{name!r} is no file below a working folder")
     return {n: text.encode() if isinstance(text, str) else text for n, text in files.items()}
+
+
+def _is_in_larger(value: torch.Tensor, others: Sequence[torch.Tensor]) -> bool:
+    """Whether numbers lie in a larger tensor, as those of queries in a layer for all three."""
+    larger = [other for other in others if other.numel() > value.numel()]
+    return bool(value.any()) and _is_in(value, larger)
 
 
 def _is_in(value: torch.Tensor, others: Sequence[torch.Tensor]) -> bool:

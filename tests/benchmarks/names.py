@@ -3,10 +3,11 @@
     python tests/benchmarks/names.py [--mutants 500] [--pairs 100] [--seed 1] [--list]
 
 Takes random mechanical mutants of the solutions, and random pairs of edits of one exercise (two
-mutants, or a mutant and a known mistake), runs all checks on each, and prints a table. A name is
-false where the solution with the named mistake in it behaves otherwise than the mutant on inputs
-that the naming has not seen, in the checks that the name explains. What does all that the solution
-does, or is told by a remark alone, is left out. Exits with 1 when a name is false.
+mutants, or a mutant and a known mistake), runs all checks on each, and prints a table of all and
+one with a row for each assignment. A name is false where the solution with the named mistake in it
+behaves otherwise than the mutant on inputs that the naming has not seen, in the checks that the
+name explains. What does all that the solution does, or is told by a remark alone, is left out.
+Exits with 1 when a name is false.
 """
 
 import argparse
@@ -301,6 +302,14 @@ def print_table(rows: Mapping[str, Sequence[Trial]]) -> None:
         print(f"| {name} | {tried_} | {len(trials) - tried_} | {told} |")
 
 
+def by_assignment(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
+    """The trials of each assignment, in order."""
+    grouped: dict[str, list[Trial]] = {}
+    for trial in sorted(trials, key=lambda trial: trial.sample.exercise):
+        grouped.setdefault(trial.sample.exercise.partition("/")[0], []).append(trial)
+    return grouped
+
+
 def print_list(trials: Sequence[Trial]) -> None:
     """Print each false name, and what is neither caught nor named nor described."""
     for trial in trials:
@@ -332,6 +341,8 @@ def main() -> int:
         "all": trials,
     }
     print_table(rows)
+    print()
+    print_table(by_assignment(trials))
     if given.list:
         print_list(trials)
     print(f"\n{time.monotonic() - started:.0f} seconds.", file=sys.stderr)

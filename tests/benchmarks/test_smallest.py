@@ -23,6 +23,7 @@ SMALLEST = {
         *("pairs.py", "--old", "KIT", "--only", "students", "--sizes", "11"),
         *("--kinds", "words", "--rounds", "1", "--warm-up", "0"),
     ),
+    "leave_one_out": ("leave_one_out.py", "--mistakes", "1", "--jobs", "1", "--course", "COURSE"),
     "watch": ("watch.py", "--rounds", "1"),
     "scale": ("scale.py", "--sizes", "8", "--first", "1"),
     "similar": ("similar.py", "--size", "12"),

@@ -405,3 +405,54 @@ def test_a_model_of_other_names_loses_what_is_said_of_names(graded: Graded, bias
     if bias == "False":
         lost.append("test_biases_are_there_when_asked_for")
     assert failed(found) == lost
+
+
+def test_a_head_of_its_own_leaves_the_embedding_its_values(graded: Graded) -> None:
+    """Both are given the same; what is wrong is that they are two."""
+    tied, own = "self.end(x) @ self.letters.weight.T", "self.out_head(self.end(x))"
+    made = "        self.end = nn.LayerNorm(config.n_embd)\n"
+    head = "        self.out_head = nn.Linear(config.n_embd, config.vocab_size, bias=False)\n"
+    text = OF_OTHER_NAMES.replace("BIAS", "True").replace(tied, own).replace(made, made + head)
+    found = graded({"gpt_block.py": text}, "14_gpt_block/GPT")
+    assert "test_the_scores_for_given_parameters" not in failed(found)
+    assert "test_the_head_is_tied_to_wte" in failed(found)
+
+
+SHIFT_FIRST = """
+import torch
+from torch import nn
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, emb_dim, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.shift = nn.Parameter(torch.zeros(emb_dim))
+        self.scale = nn.Parameter(torch.ones(emb_dim))
+
+    def forward(self, x):
+        mean = x.mean(-1, keepdim=True)
+        variance = x.var(-1, keepdim=True, unbiased=False)
+        return (x - mean) / torch.sqrt(variance + self.eps) * self.scale + self.shift
+"""
+
+
+def test_what_scales_is_told_from_what_shifts_by_its_name(graded: Graded) -> None:
+    """Not by which of the two is made first."""
+    found = graded({"gpt_block.py": SHIFT_FIRST}, "14_gpt_block/LayerNorm")
+    assert failed(found) == ["test_weight_and_bias_are_the_parameters"]
+
+
+def test_a_module_that_stands_for_a_function_takes_what_its_forward_takes(graded: Graded) -> None:
+    """Not what `nn.Module` takes when it is called."""
+    text = """
+import torch
+from torch import nn
+
+
+class GELU(nn.Module):
+    def forward(self, x):
+        return 0.5 * x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
+"""
+    (exercise,) = graded({"gpt_block.py": text}, "14_gpt_block/gelu")["14_gpt_block"].exercises
+    assert [check.message for check in exercise.checks if "args" in check.message] == []

@@ -80,6 +80,12 @@ TERMS = {
 }
 """Field terms of the glossary that each translation uses where the English text does."""
 
+SPACED = {
+    "zh_CN": re.compile("？ "),
+    "ja": re.compile(r"？ |[}\d] つ(?!ま)|(?<![.,\d])\d (?=回|倍|番目)"),
+}
+"""Spaces that a language does not have: what ends a question, or counts things in one digit, has none after it."""
+
 NEVER_FIRST = "、。，．：；？！）」』】”’"
 
 
@@ -134,6 +140,19 @@ def test_catalogues_have_just_the_texts_there_are(domain: str, code: str) -> Non
     )
 
 
+def test_no_sentence_of_the_kit_is_overlooked() -> None:
+    """Babel does not look into f-strings."""
+    listed = {message.id for message in messages(language.KIT)}
+    calls = (
+        node
+        for path in Path(language.__file__).parents[1].rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "_"
+    )
+    said = {call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)}
+    assert said - listed == set()
+
+
 @pytest.mark.parametrize(("domain", "code"), CATALOGUES)
 def test_every_text_is_translated_and_none_is_unsure(domain: str, code: str) -> None:
     """Neither empty nor marked as fuzzy."""
@@ -174,6 +193,12 @@ def test_a_sentence_ends_as_the_english_one_ends(domain: str, code: str) -> None
         if english[-1:].isalnum() and text[-1:] in "。？：.?:":
             wrong.append((english, text))
     assert wrong == []
+
+
+@pytest.mark.parametrize(("domain", "code"), CATALOGUES)
+def test_question_marks_and_counters_are_spaced_alike(domain: str, code: str) -> None:
+    """Wherever they are written."""
+    assert [text for _english, text in pairs(domain, code) if SPACED[code].search(text)] == []
 
 
 @pytest.mark.parametrize(("domain", "code"), CATALOGUES)

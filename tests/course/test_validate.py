@@ -2,6 +2,7 @@
 
 import pytest
 
+from grader.authoring.free_points import FreePoints
 from grader.core.errors import CourseError
 from grader.core.records import Visibility
 from grader.course.course import load_course
@@ -60,15 +61,35 @@ BY_OWN_WEIGHTS = """query, key, own = (x @ weight.T for weight in given.values()
         expected = student.call("weights", query @ key.T / 2).value @ own"""
 
 
-def test_nonsense_in_all_exercises_at_once_is_tried(example) -> None:
+BY_A_GIVEN_TEST = '''student.runs("""
+            made, x = Mixture(2, 3), torch.eye(2)
+            right = weights(scores(made.W_query(x), made.W_key(x))) @ made.W_value(x)
+            assert torch.allclose(made(x), right)
+            """)
+        return'''
+
+
+@pytest.mark.parametrize("own", [BY_OWN_WEIGHTS, BY_A_GIVEN_TEST])
+def test_nonsense_in_all_exercises_at_once_is_tried(example, own: str) -> None:
     """A check that goes by another exercise of the student's gives points to whoever has both wrong."""
-    example.edit(OTHER_VISIBLE, BY_THE_SOLUTION, BY_OWN_WEIGHTS)
+    example.edit(OTHER_VISIBLE, BY_THE_SOLUTION, own)
     report = example.report()
     assert report.faults == [
         "02_mixture/Mixture: knowing nothing (zeros, in all exercises) earns 40%; at most 15%"
     ]
     (row,) = (row for row in report.rows if row.exercise.name == "Mixture")
     assert max(row.free_points.for_nothing.values()) == 0
+
+
+@pytest.mark.parametrize(
+    ("memorised", "said"), [(0.2, []), (0.5, []), (0.9, ["by heart earns 90%; at most 40%"])]
+)
+def test_what_earns_no_more_by_heart_than_for_nothing_is_told_once(
+    memorised: float, said: list[str]
+) -> None:
+    """It is one thing to mend."""
+    points = FreePoints({"zeros": 0.5}, memorised, "")
+    assert points.problems == ["knowing nothing (zeros) earns 50%; at most 15%", *said]
 
 
 # Stubs, solutions, checks.

@@ -245,6 +245,19 @@ def test_an_example_of_a_docstring_that_is_not_so_is_told_with_its_line(
     assert wrong_examples(course, course.assignments[0]) == wanted
 
 
+def test_an_example_finds_the_files_of_its_assignment_and_leaves_none(example) -> None:
+    """It runs in a working folder, as student code does."""
+    copied = ">>> Path('made.txt').write_text(Path('data.txt').read_text())"
+    text = f">>> from pathlib import Path\n        {copied}\n        2\n    "
+    example.edit(SOLUTION, "The scaled score of each", f"Each:\n\n        {text}\n\n    Each")
+    files = (example.folder / SOLUTION).parent / "files"
+    files.mkdir()
+    (files / "data.txt").write_text("42", "utf-8")
+    course = load_course(example.folder)
+    assert wrong_examples(course, course.assignments[0]) == []
+    assert [path.name for path in files.iterdir()] == ["data.txt"]
+
+
 def test_an_example_that_never_ends_and_a_file_that_does_not_load_are_told(example) -> None:
     """Whatever they do, validating goes on."""
     example.edit("course.toml", "[course]", "[limits]\nsubmission_seconds = 0.3\n\n[course]")

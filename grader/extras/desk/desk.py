@@ -56,6 +56,8 @@ from grader.reports.html.views import assignment_pictures
 
 HTML = "html"
 MOST_NAMED = 5
+FEW_PARTS = 1500
+"""Below so many assignments of students, starting processes takes longer than scoring them here."""
 
 
 class ConflictError(GraderError):
@@ -168,7 +170,8 @@ class Desk:
         )
         self.personal = {student: self._personal(student) for student in everybody}
         pieces = [(self.inputs.of(student, store.outcome),) for student in everybody]
-        with closing(spread(Liner(self.maker, self.course).line, pieces, self.jobs)) as found:
+        few, line = FEW_PARTS // len(self.course.assignments), Liner(self.maker, self.course).line
+        with closing(spread(line, pieces, self.jobs, few=few)) as found:
             self.lines = dict(zip(everybody, found, strict=True))
         known = entries(OF_GRADE)
         self.reports |= {path.name for path in (self.out / REPORTS).glob("*") if path.name in known}
@@ -276,7 +279,8 @@ class Desk:
             else:
                 values = values_of(kind, fields, self.whole)
                 position = position_of(kind, values or _about(fields), own)
-                values = {"student": student, **values} if values else {}
+                if values and "students" not in values:
+                    values = {"student": student, **values}
             if position is None and not values:
                 return
             before = self._text()

@@ -10,12 +10,12 @@ from typing import Any
 
 import tomlkit
 
-from grader.classes.decisions import Decisions
+from grader.classes.decisions import Decisions, Group
 from grader.core.errors import UsageError
 from grader.course.course import Course
 from grader.course.toml_table import toml_text
 
-OF_STUDENTS = ("overrides", "comments", "extensions", "exemptions", "labels", "resolved")
+OF_STUDENTS = ("overrides", "comments", "extensions", "exemptions", "labels", "resolved", "groups")
 """The kinds of decisions that are about one student, and that a form may write."""
 
 WHO_AND_WHAT = ("student", "exercise", "assignment", "exercises", "label")
@@ -56,7 +56,7 @@ def entries_about(decisions: Decisions, student: str) -> list[Entry]:
         Entry(kind, position, one)
         for kind in OF_STUDENTS
         for position, one in enumerate(getattr(decisions, kind))
-        if one.student == student
+        if student in (one.students if isinstance(one, Group) else (one.student,))
     ]
 
 
@@ -74,6 +74,10 @@ def values_of(kind: str, fields: Fields, course: Course) -> dict[str, object]:
     about, reason = fields.get("about", ""), fields.get("reason", "")
     target = {"exercise" if "/" in about else "assignment": about} if about else {}
     said = {"reason": reason} if reason else {}
+    if kind == "groups":
+        others = (name.strip() for name in fields.get("others", "").split(","))
+        names = dict.fromkeys((fields["student"], *filter(None, others)))
+        return {"students": [*names], **target}
     if kind == "overrides":
         return {**target, "points": _number(fields.get("points", ""), float), **said}
     if kind == "comments":
@@ -85,7 +89,9 @@ def values_of(kind: str, fields: Fields, course: Course) -> dict[str, object]:
     if kind == "exemptions":
         exempt = {"exercises": [about]} if "/" in about else target
         return {**exempt, **said}
-    return {"label": fields.get("label", "")} if kind == "labels" else {**target, **said}
+    if kind == "labels":
+        return {"label": fields.get("label", "")}
+    return {**target, **said}
 
 
 def _number(text: str, kind: type[int] | type[float]) -> float:

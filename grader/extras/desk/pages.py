@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from grader.core import language
-from grader.core.language import _
+from grader.core.language import _, listed
 from grader.core.records import AssignmentResult, Result
 from grader.core.text import clean
 from grader.extras.desk.desk import Desk
@@ -26,7 +26,7 @@ from grader.submissions.submission import read_submission
 MOST_SOURCE_LINES = 3000
 MOST_OF_A_LINE = 400
 NOTHING: Fields = {"kind": ""}
-SHOWN_OF_ENTRIES = ("points", "text", "days", "until", "reason")
+SHOWN_OF_ENTRIES = ("students", "points", "text", "days", "until", "reason")
 
 
 @lru_cache(maxsize=1)
@@ -170,7 +170,8 @@ def student_page(
 def _entry_words(one: Entry) -> str:
     """What a decision says, besides whom it is about and what."""
     values = (getattr(one.decision, name, None) for name in SHOWN_OF_ENTRIES)
-    return "; ".join(f"{value}" for value in values if value not in (None, "", 0) or value == 0.0)
+    words = (listed(value) if isinstance(value, tuple) else value for value in values)
+    return "; ".join(f"{word}" for word in words if word not in (None, "", 0) or word == 0.0)
 
 
 def _sources(desk: Desk, result: Result, part: AssignmentResult) -> tuple[list[Source], str]:

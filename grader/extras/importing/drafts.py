@@ -14,6 +14,13 @@ from grader.testing.taken_apart import names_in_order
 TITLE = 100
 """The most characters of a test's own words that its check's title repeats."""
 
+PRINTING = """
+import contextlib, io
+with contextlib.redirect_stdout(io.StringIO()) as _printed:
+{body}
+assert f"{{_printed.getvalue()}}{{repr(_shown).removeprefix('None')}}".strip() == {shown!r}
+"""
+
 OF_KIND = ("isinstance", "type", "callable", "len", "shape", "ndim", "dtype", "size")
 """What a condition asks for that holds for code that computes nothing as well."""
 
@@ -136,9 +143,20 @@ def statements(case: Case) -> list[ast.stmt] | None:
             returns = any(isinstance(part, ast.Return) for node in inner for part in ast.walk(node))
             if not returns and all(f"{name}(" in ast.unparse(call) for call in calls):
                 return inner
+    if body and case.output and "print(" in case.text:
+        return _printing(body, case.output.strip())
     if body:
         body[-1] = _with_output(body[-1], case.output)
     return body
+
+
+def _printing(body: Sequence[ast.stmt], shown: str) -> list[ast.stmt]:
+    """A test cell whose output begins with what it prints, as an assert on all of that."""
+    values = [ast.unparse(node.value) if isinstance(node, ast.Expr) else "" for node in body]
+    lines = [f"_shown = {v}" if v else ast.unparse(n) for v, n in zip(values, body, strict=True)]
+    lines += [] if values[-1] else ["_shown = None"]
+    text = PRINTING.format(body=indent("\n".join(lines), "    "), shown=shown)
+    return ast.parse(text).body
 
 
 def _is_text(node: ast.stmt) -> bool:
@@ -148,15 +166,25 @@ def _is_text(node: ast.stmt) -> bool:
 def needed(
     body: Sequence[ast.stmt], earlier: Sequence[ast.stmt], names: Collection[str]
 ) -> list[ast.stmt]:
-    """The statements of earlier tests that set what code uses and does not set itself."""
+    """The statements of earlier tests that set, or change, what code uses and does not set itself."""
     wanted = _unset(body) - {*names, *vars(builtins)}
     found: list[ast.stmt] = []
     for node in reversed(earlier):
-        if isinstance(node, ast.Assert | ast.Expr) or not wanted & set_by(node):
+        if isinstance(node, ast.Assert) or not wanted & (set_by(node) | _given_to(node)):
             continue
         found.insert(0, node)
         wanted = (wanted - set_by(node)) | (_unset([node]) - {*names, *vars(builtins)})
     return found
+
+
+def _given_to(node: ast.stmt) -> set[str]:
+    """The names of what a call by itself is given, and may change."""
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+        return set()
+    is_plain = _asserts(node) or ast.unparse(node.value.func) == "print"
+    return (
+        set() if is_plain else {part.id for part in node.value.args if isinstance(part, ast.Name)}
+    )
 
 
 def _unset(body: Iterable[ast.AST]) -> set[str]:

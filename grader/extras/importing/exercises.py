@@ -7,13 +7,15 @@ to write; a constant's region is its whole definition.
 import ast
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import count
 
 from grader.extras.importing.drafts import names_in, needed, statements
 from grader.extras.importing.nbgrader import Case, MarkedCode, Notes, Question, Reading, Text
+from grader.extras.importing.renaming import renamed
 from grader.release.solution_cells import BEGIN, END, REGION
 from grader.testing.taken_apart import names_in_order
 
@@ -68,6 +70,7 @@ class Outline:
         given: the names that the rest of its code defines, with whether they are the same each time.
         packages: what its code imports beside the standard library.
         notes: what could not be carried over.
+        latest: what the names of exercises that were set anew are called from there on.
     """
 
     title: str
@@ -76,6 +79,27 @@ class Outline:
     exercises: dict[str, NewExercise] = field(default_factory=dict)
     given: dict[str, bool] = field(default_factory=dict)
     packages: set[str] = field(default_factory=set)
+    latest: dict[str, str] = field(default_factory=dict)
+
+    def set_anew(self, cell: int, name: str, text: str) -> dict[str, str]:
+        """Another name for what code sets that is an exercise already; it is used from there on.
+
+        Args:
+            cell: where the code stands.
+            name: the exercise's.
+            text: the code.
+        """
+        base = re.sub(r"_\d+$", "", name)
+        taken = {*self.exercises, *self.given}
+        new = next(f"{base}_{n}" for n in count(2) if f"{base}_{n}" not in taken)
+        anew = f"{name} is an exercise already; from here on it is called {new}"
+        self.notes.add(cell, anew)
+        self.latest = {old: new if now == name else now for old, now in self.latest.items()}
+        self.latest[name] = new
+        self.given[new] = False
+        if not next((is_set for used, is_set in _names_at_top(text) if used == name), False):
+            self.cells.append(("code", f"{new} = {name}", ""))
+        return {name: new}
 
 
 def outline(
@@ -97,21 +121,18 @@ def outline(
     earlier: list[ast.stmt] = []
     for part in reading.parts:
         if isinstance(part, Question):
-            earlier += (
-                node for case in part.cases if not case.is_hidden for node in statements(case) or ()
-            )
             kept = [case for case in part.cases if (case.cell, case.is_hidden) not in left_out]
             lost = sum((case.points for case in part.cases if case not in kept), Fraction(0))
             if kept:
                 kept[0] = replace(kept[0], points=kept[0].points + lost)
-            part = replace(part, cases=tuple(kept))
-        if isinstance(part, Question):
-            _add_question(made, part, places)
+            _add_question(made, replace(part, cases=tuple(kept)), places, failing)
+            visible = (_latest(made, case) for case in part.cases if not case.is_hidden)
+            earlier += (node for case in visible for node in statements(case) or ())
         elif part.kind == "markdown":
             made.cells.append(("markdown", part.text, ""))
         elif (tree := made.notes.parsed(part.cell, part.text)) is not None:
             _add_given(made, part, tree, earlier, failing)
-    _share_tests(made, places)
+    _share_tests(made, places, failing)
     for exercise in made.exercises.values():
         if exercise.exact_points != Fraction(exercise.points):
             exact = f"{float(exercise.exact_points):g}"
@@ -120,7 +141,17 @@ def outline(
     return made
 
 
-def _share_tests(made: Outline, places: Mapping[str, int]) -> None:
+def _latest(made: Outline, case: Case) -> Case:
+    """A test with the names that are used where it stands."""
+    return replace(case, text=renamed(case.text, made.latest))
+
+
+def _names_at_top(text: str) -> Iterator[tuple[str, bool]]:
+    """The names of a file's statements in order, and whether each is set there."""
+    return names_in_order(ast.parse(text).body)
+
+
+def _share_tests(made: Outline, places: Mapping[str, int], failing: Mapping[str, str]) -> None:
     """Exercises without tests have those that mention them; where there are none, they are given."""
     cases = [case for exercise in made.exercises.values() for case in exercise.cases]
     for name, exercise in list(made.exercises.items()):
@@ -131,8 +162,9 @@ def _share_tests(made: Outline, places: Mapping[str, int]) -> None:
             del made.exercises[name]
             given = REGION.sub(lambda match: match["body"].rstrip("\n"), exercise.text)
             given = re.sub(r"(?m)^[ \t]*# TODO: .*\n", "", given)
-            made.cells = [("code", given, "") if cell[2] == name else cell for cell in made.cells]
-            _note_given(made, ast.parse(given))
+            is_kept = _is_running(made, places[name], given.strip("\n"), failing)
+            cells = [cell for cell in made.cells if is_kept or cell[2] != name]
+            made.cells = [("code", given, "") if cell[2] == name else cell for cell in cells]
             untested = f"{name} has no test that can be run; students are given the solution of it"
             made.notes.add(places[name], untested)
         elif not exercise.exact_points:
@@ -148,43 +180,64 @@ def _add_given(
     failing: Mapping[str, str],
 ) -> None:
     """Add code that students are given, with what it needs of the tests before it."""
-    before = needed(tree.body, earlier, {*made.given, *made.exercises})
-    text = "\n".join([*map(ast.unparse, before), part.text])
+    part_text = renamed(part.text, made.latest)
+    for name in dict.fromkeys(name for name, is_set in _names_at_top(part_text) if is_set):
+        if name in made.exercises and made.exercises[name].cases:
+            part_text = renamed(part_text, made.set_anew(part.cell, name, part_text))
+    before = needed(ast.parse(part_text).body, earlier, {*made.given, *made.exercises})
+    text = "\n".join([*map(ast.unparse, before), part_text])
+    if _is_running(made, part.cell, text, failing):
+        made.packages.update(_imported(tree))
+        made.cells.append(("code", text, ""))
+
+
+def _is_running(made: Outline, cell: int, text: str, failing: Mapping[str, str]) -> bool:
+    """Note what given code defines; that it fails, where it does."""
     if text in failing:
-        made.notes.add(part.cell, f"the code is left out, because it fails: {failing[text]}")
-        return
+        made.notes.add(cell, f"the code is left out, because it fails: {failing[text]}")
+        return False
     _note_given(made, ast.parse(text))
-    made.packages.update(_imported(tree))
-    made.cells.append(("code", text, ""))
+    return True
 
 
 def _note_given(made: Outline, tree: ast.Module) -> None:
     """Note what given code defines; what it draws at random is another thing each time."""
     for node in tree.body:
         is_same = not isinstance(node, ast.Import) and not RANDOM.search(ast.unparse(node))
+        used = {name for name, is_set in names_in_order([node]) if not is_set}
+        is_same &= all(made.given.get(name, name not in made.exercises) for name in used)
         for name, is_set in names_in_order([node]):
             if is_set:
                 made.given[name] = is_same and made.given.get(name, True)
 
 
-def _add_question(made: Outline, question: Question, places: dict[str, int]) -> None:
+def _add_question(
+    made: Outline, question: Question, places: dict[str, int], failing: Mapping[str, str]
+) -> None:
     """Add a question's exercises; each of its tests goes to the last one that it mentions."""
-    asked = set[str]().union(*(names_in(case.text) for case in question.cases))
+    asked = {name for case in question.cases for name in names_in(_latest(made, case).text)}
     exercises: list[NewExercise] = []
     for code in question.code:
+        code = replace(code, text=renamed(code.text, made.latest))
+        anew: dict[str, str] = {}
         for piece in list(split(code, asked, made.notes)):
+            piece.text = renamed(piece.text, anew)
             with suppress(SyntaxError):
                 made.packages.update(_imported(ast.parse(piece.text)))
             if piece.name in made.exercises:
-                already = f"{piece.name} is an exercise already; this one is left out"
-                made.notes.add(code.cell, already)
-                continue
-            made.cells.append(("code", piece.text, piece.name))
+                anew |= made.set_anew(code.cell, piece.name, piece.text)
+                piece.text, piece.name = renamed(piece.text, anew), anew[piece.name]
             if piece.name:
                 exercises.append(piece)
                 made.exercises[piece.name], places[piece.name] = piece, code.cell
-            else:
-                _note_given(made, ast.parse(piece.text))
+                if piece.kind == "constant":
+                    nodes = ast.parse(piece.text).body
+                    made.given |= dict.fromkeys(
+                        _names_changed(nodes).keys() & made.given.keys(), False
+                    )
+            elif not _is_running(made, code.cell, piece.text, failing):
+                continue
+            made.cells.append(("code", piece.text, piece.name))
     if not exercises:
         none = "no function, class or constant in it can be an exercise"
         made.notes.add(question.cell, none)
@@ -192,7 +245,7 @@ def _add_question(made: Outline, question: Question, places: dict[str, int]) -> 
             made.notes.add(case.cell, "the tests of what is left out are left out, too")
         return
     exercises[-1].unasked = Fraction(0) if question.cases else question.points
-    for case in question.cases:
+    for case in (_latest(made, case) for case in question.cases):
         mentioned = names_in(case.text)
         candidates = [e for e in exercises if e.name in mentioned]
         candidates = candidates or [e for e in made.exercises.values() if e.name in mentioned]
@@ -251,11 +304,13 @@ def _chunks(tree: ast.Module, lines: list[str], solution: frozenset[int]) -> lis
     """The statements of a cell, with the comments above each; those that are alike together."""
     chunks: list[_Chunk] = []
     before = 0
+    marked = [node for node in tree.body if not solution.isdisjoint(_lines_of(node))]
+    # What a solution imports beside other things tells nothing, and tests or other cells may need it.
+    given = ast.Import | ast.ImportFrom
+    is_asked = all(isinstance(node, given) for node in marked)
     for node in tree.body:
         last = node.end_lineno or node.lineno
-        # What a solution imports tells nothing, and tests or other cells may need it.
-        is_import = isinstance(node, ast.Import | ast.ImportFrom)
-        is_solution = not is_import and not solution.isdisjoint(range(_start(node), last + 1))
+        is_solution = node in marked and (is_asked or not isinstance(node, given))
         chunk = _Chunk(before + 1, last, is_solution, [node])
         before = last
         joins = chunks and not chunk.definition and not chunks[-1].definition
@@ -311,7 +366,7 @@ def _constant(
 ) -> NewExercise | None:
     """The exercise of statements that define no function: one of the names that they set."""
     names = [name for node in chunk.nodes for name in _names_set(node)]
-    names = names or [name for node in chunk.nodes for name in _names_changed(node)]
+    names = names or list(_names_changed(chunk.nodes))
     if not names:
         first = lines[_start(chunk.nodes[0]) - 1].strip()
         wanted = "a solution defines a function, a class or a constant"
@@ -327,9 +382,11 @@ def _constant(
 
 
 def _names_set(node: ast.stmt) -> Iterator[str]:
-    """The names that a statement at the top of a cell assigns."""
+    """The names that a statement at the top of a cell assigns or imports."""
     targets: Sequence[ast.expr] = ()
     match node:
+        case ast.Import() | ast.ImportFrom():
+            yield from (name for name, _is_set in names_in_order([node]))
         case ast.Assign(targets=targets):
             pass
         case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
@@ -339,19 +396,21 @@ def _names_set(node: ast.stmt) -> Iterator[str]:
             yield part.id
 
 
-def _names_changed(node: ast.stmt) -> Iterator[str]:
-    """The names whose values a statement changes: an item of them, or by a method of theirs."""
-    for part in ast.walk(node):
+def _names_changed(nodes: Iterable[ast.stmt]) -> dict[str, None]:
+    """The names whose values statements change: an item of them, or by a method of theirs."""
+    found: dict[str, None] = {}
+    for part in (part for node in nodes for part in ast.walk(node)):
         match part:
             case ast.Subscript(value=value, ctx=ast.Store()):
-                while isinstance(value, ast.Subscript):
+                while isinstance(value, ast.Subscript | ast.Attribute):
                     value = value.value
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))):
                 pass
             case _:
                 continue
         if isinstance(value, ast.Name):
-            yield value.id
+            found[value.id] = None
+    return found
 
 
 def _regions(
@@ -401,7 +460,7 @@ def _regions(
 
 def _lines_of(node: ast.AST) -> range:
     assert isinstance(node, ast.stmt)
-    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    return range(_start(node), (node.end_lineno or node.lineno) + 1)
 
 
 def _is_docstring(node: ast.stmt) -> bool:

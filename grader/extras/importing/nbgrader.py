@@ -127,11 +127,13 @@ class Reading:
         path: the notebook.
         parts: what was read, in order.
         notes: what could not be carried over.
+        files: the files beside it that students are given, as it says itself.
     """
 
     path: Path
     parts: list[Text | Question] = field(default_factory=list)
     notes: Notes = field(default_factory=Notes)
+    files: list[str] = field(default_factory=list)
 
     @property
     def title(self) -> str:

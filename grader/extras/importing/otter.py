@@ -42,6 +42,7 @@ TEST_SETTINGS = re.compile(
 
 KEYS = {
     "files": "files beside the notebook that its code names are taken along",
+    "student_files": "these are taken along",
     "autograder_files": "copy the files into the course yourself, beside the checks",
     "requirements": "list what students may import under `packages` in course.toml",
     "environment": "list what students may import under `packages` in course.toml",
@@ -102,7 +103,9 @@ class _Reading(Reading):
         if boundary:
             self._cross(cell, boundary[1].lower() == "begin", boundary[2].lower())
         elif cell.kind == "raw" and SETTINGS.match(cell.text):
-            for key in self._yaml(cell.number, cell.text):
+            settings = self._yaml(cell.number, cell.text)
+            self.files += map(str, settings.get("student_files") or settings.get("files") or ())
+            for key in settings:
                 advice = KEYS.get(str(key), "the kit has no such setting")
                 self.notes.add(cell.number, f"the setting `{key}`: {advice}")
         elif cell.kind == "raw":

@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from grader.authoring.new import own_kit
 from grader.authoring.scaffold import (
@@ -40,7 +41,7 @@ from grader.course.course import (
 from grader.course.settings import ASSIGNMENT_ID
 from grader.course.toml_table import toml_text
 from grader.extras.importing.drafts import Draft, draft, in_order, names_in, set_by, statements
-from grader.extras.importing.exercises import NewExercise, Outline, outline
+from grader.extras.importing.exercises import RANDOM, NewExercise, Outline, outline
 from grader.extras.importing.nbgrader import Case, Question, Reading, read_nbgrader
 from grader.extras.importing.otter import read_otter
 from grader.judging.collect import collect
@@ -49,8 +50,9 @@ from grader.judging.run import CheckRun
 from grader.release.prose import in_comment
 from grader.release.requirements import installed_distributions
 from grader.release.solution_cells import REGION
+from grader.sandbox.limits import libraries_in
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import default_launcher
+from grader.sessions.launchers import Launcher, default_launcher
 from grader.submissions.submission import read_submission
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Failure
@@ -97,7 +99,7 @@ def _drafts(made: Outline, tried: _Tried) -> dict[Key, Draft]:
     all_: list[ast.stmt] = []
     set_visibly: dict[int, set[str]] = defaultdict(set)
     names = {*made.given, *made.exercises}
-    given = [name for name, is_same in made.given.items() if is_same]
+    given = [n for n, is_same in made.given.items() if is_same and n not in made.exercises]
     cases = {name: exercise.cases for name, exercise in made.exercises.items()}
     for _name, case in in_order(cases):
         key = case.cell, case.is_hidden
@@ -131,7 +133,7 @@ def _check_files(
     """
     texts = []
     for hidden, what in ((False, "as students see it"), (True, "on inputs nobody has seen")):
-        exercises = []
+        exercises: list[dict[str, Any]] = []
         for name, exercise in made.exercises.items():
             cases = [
                 case
@@ -160,6 +162,8 @@ def _check_files(
                 checks.append(_Check(_name(case), made_draft.title, lines, of_check))
             if checks:
                 title = camel(name.lower() if name.isupper() else name)
+                while any(other["title"] == title for other in exercises):
+                    title += "_"  # my_array2 and my_array_2
                 exercises.append({"marks": marks, "title": title, "checks": checks})
         texts.append(
             rendered("import/test.py", exercises=exercises, number=assignment[:2], what=what)
@@ -175,20 +179,19 @@ def _first_sentence(exercise: NewExercise) -> str:
     return f"{words.partition('. ')[0].rstrip('.')}." if words else ""
 
 
-def _tried_once(files: Sequence[OutputFile], tried: _Tried) -> bool:
+def _tried_once(files: Sequence[OutputFile], tried: _Tried, launcher: Launcher) -> bool:
     """Run each test on the solution and on the stub; whether some are to be left out."""
     with tempfile.TemporaryDirectory() as name:
         for file in files:
             file.write(Path(name))
         course = load_course(Path(name))
-        environment = live_environment(course, "import", apart=True)
-        launcher = default_launcher(course.packages)
-        with closing(environment), closing(launcher):
+        environment = live_environment(course, "import", apart=True, launcher=launcher)
+        with closing(environment):
             checks = collect(course, course.exercises, [*Visibility])
             before = len(tried.left_out) + len(tried.failing)
             if (fault := _loading_fault(environment, course)) is not None:
                 text = _cell_at(files, fault)
-                if text:
+                if text and text not in tried.failing:
                     tried.failing[text] = f"{fault.type}: {fault.message}"
                     return True
             for folder, is_right in ((SOLUTIONS, True), (WORK, False)):
@@ -220,7 +223,8 @@ def _loading_fault(environment: CheckEnvironment, course: Course) -> Failure | N
 def _cell_at(files: Sequence[OutputFile], fault: Failure) -> str:
     """The text of the cell of the solution in which something fails; "" where that is not known."""
     text = next(file.text for file in files if file.path.startswith(SOLUTIONS))
-    lines = text.splitlines()[: fault.location.line if fault.location else 0]
+    began = fault.called or fault.location
+    lines = text.splitlines()[: began.line if began else 0]
     start = max((n for n, line in enumerate(lines) if line.startswith("# %%")), default=-1)
     if start < 0 or "exercise=" in lines[start]:
         return ""
@@ -280,26 +284,12 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
     course = None if is_new else load_course(root)
     reading, tried = _with_inlined(read(path)), _Tried()
     id_ = _new_id(assignment, path, course)
-    while True:
-        made = outline(reading, tried.left_out, tried.failing)
-        if not made.exercises:
-            lines = "\n".join(f"  {note}" for note in made.notes.lines())
-            raise UsageError(f"Nothing in {path} can be made an exercise:\n{lines}")
-        _require_no_cell_marks(made)
-        drafts = _drafts(made, tried)
-        if len(drafts) < len(
-            {(c.cell, c.is_hidden) for e in made.exercises.values() for c in e.cases}
-        ):
-            continue
-        alone = _files(
-            reading, made, id_, path, None, _check_files(made, id_, drafts, tried, is_last=False)
-        )
-        if not _tried_once(alone, tried):
-            break
+    with closing(default_launcher(libraries_in([repr(reading)]))) as launcher:
+        made, drafts = _settled(reading, id_, tried, launcher)
     manifest = None if is_new else (root / MANIFEST).read_text("utf-8")
     checks = _check_files(made, id_, drafts, tried, is_last=True)
-    files = _files(reading, made, id_, path, manifest, checks)
-    local = _beside(path, reading, made)
+    files = _files(reading, made, id_, manifest, checks)
+    local = _beside(reading, made)
     files += _requirements(made, root, local, is_new=is_new)
     for taken in (SOLUTIONS, CHECKS, WORK):
         if (root / taken / id_).exists():
@@ -319,11 +309,37 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
     )
 
 
+def _settled(
+    reading: Reading, id_: str, tried: _Tried, launcher: Launcher
+) -> tuple[Outline, dict[Key, Draft]]:
+    """The assignment of what the solution passes and the stub fails, with its tests as checks.
+
+    Raises:
+        UsageError: when no exercise is left.
+    """
+    while True:
+        made = outline(reading, tried.left_out, tried.failing)
+        if not made.exercises:
+            lines = "\n".join(f"  {note}" for note in made.notes.lines())
+            raise UsageError(f"Nothing in {reading.path} can be made an exercise:\n{lines}")
+        _require_no_cell_marks(made)
+        drafts = _drafts(made, tried)
+        if len(drafts) < len(
+            {(c.cell, c.is_hidden) for e in made.exercises.values() for c in e.cases}
+        ):
+            continue
+        checks = _check_files(made, id_, drafts, tried, is_last=False)
+        files = _files(reading, made, id_, None, checks)
+        # What is drawn without a seed may pass once by chance.
+        draws = any(RANDOM.search(text) for kind, text, _exercise in made.cells if kind == "code")
+        if not any(_tried_once(files, tried, launcher) for _ in range(1 + draws)):
+            return made, drafts
+
+
 def _files(
     reading: Reading,
     made: Outline,
     id_: str,
-    path: Path,
     manifest: str | None,
     checks: Sequence[str],
 ) -> list[OutputFile]:
@@ -336,7 +352,7 @@ def _files(
     solution = OutputFile(f"{SOLUTIONS}/{id_}/{module}.py", _percent(made.cells))
     taken = [
         OutputFile(f"{SOLUTIONS}/{id_}/{FILES}/{name}", file.read_bytes())
-        for name, file in _beside(path, reading, made).items()
+        for name, file in _beside(reading, made).items()
     ]
     manifest_file, *files = with_generated(None, [OutputFile(MANIFEST, text), solution, *taken])
     own = {
@@ -363,7 +379,7 @@ def _requirements(
     return [OutputFile(REQUIREMENTS, f"{text}\n"), *wheels] if is_new or lines else []
 
 
-def _beside(path: Path, reading: Reading, made: Outline) -> dict[str, Path]:
+def _beside(reading: Reading, made: Outline) -> dict[str, Path]:
     """The files beside a notebook that its code names, and the modules that it imports from there.
 
     What tests alone import may hold answers, and is not among them.
@@ -371,9 +387,9 @@ def _beside(path: Path, reading: Reading, made: Outline) -> dict[str, Path]:
     questions = [part for part in reading.parts if isinstance(part, Question)]
     tests = "\n".join(case.text for question in questions for case in question.cases)
     code = "\n".join(text for kind, text, _exercise in made.cells if kind == "code")
-    found = {}
-    for file in sorted(path.parent.rglob("*")):
-        name = file.relative_to(path.parent).as_posix()
+    found, folder = {}, reading.path.parent
+    for file in sorted(folder.rglob("*")):
+        name = file.relative_to(folder).as_posix()
         is_visible = not any(part.startswith((".", "__pycache__")) for part in Path(name).parts)
         if not is_visible or not file.is_file() or file.suffix in (".ipynb", ".pyc"):
             continue
@@ -382,7 +398,7 @@ def _beside(path: Path, reading: Reading, made: Outline) -> dict[str, Path]:
         is_named = name in code + tests or all(
             re.search(f"""["']{re.escape(p)}["']""", code + tests) for p in parts
         )
-        is_named = is_named and file.suffix != ".py"
+        is_named = (is_named and file.suffix != ".py") or name in reading.files
         if (is_module or is_named) and file.stat().st_size <= LARGEST_FILE:
             found[name] = file
     return found

@@ -18,8 +18,12 @@ MOST_OF_TEXT = {Kind.COMMENT: 3, Kind.STRING: 3, Kind.NAME: 1}
 """The words of a text count for at most so many words that nobody else has."""
 CODE = {Kind.CODE, Kind.STEP}
 """Kinds of which some students have many, and share some by chance."""
+CHOSEN = {*CODE, Kind.ORDER}
+"""Kinds that say nothing of who has none: two of those who have some may share one."""
 MOST_OF_CODE = 2
 """At most so many similarities of one definition count, the second one half."""
+OF_ONE_SOURCE = 0.1
+"""Code that no greater share of the class writes, and not these two alone, has a source, as has its comment."""
 NEAR = 0.6
 """The share of what makes a pair telling from which it is a near miss."""
 WORDS = re.compile(r"[^\W\d_\u3040-\u9fff]+|[\u3040-\u9fff]")
@@ -75,16 +79,16 @@ def find_pairs(
         for one, other in combinations(sorted(students), 2):
             if not {one, other} <= archived and frozenset((one, other)) not in allowed:
                 found[one, other].append(trace)
-    pairs, near = list[Pair](), list[Pair]()
+    pairs, near, least = list[Pair](), list[Pair](), NEAR * rarity.telling
     for (one, other), traces in found.items():
         shared = rarity.shared(one, other, traces)
         bits = sum(entry.weight for entry in shared)
-        if bits >= NEAR * rarity.telling:
+        if bits >= least:
             kept = pairs if bits >= rarity.telling else near
             kept.append(Pair(one, other, round(bits, 1), tuple(shared)))
     for some in (pairs, near):
         some.sort(key=lambda pair: (-pair.score, pair.one, pair.other))
-    return _new_first(pairs, rarity), tuple(near)
+    return _new_first(pairs, rarity, rarity.telling), _new_first(near, rarity, least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,7 @@ class Rarity:
         sharing = Counter((trace.kind, len(some)) for trace, some in few.items())
         chances = {}
         for kind in Kind:
-            counts = [rare[kind, work.student] if kind in CODE else 1 for work in works]
+            counts = [rare[kind, work.student] if kind in CHOSEN else 1 for work in works]
             meetings = (sum(counts) ** 2 - sum(count**2 for count in counts)) / 2
             for size in range(2, most + 1):
                 pairs = sum(sharing[kind, n] * comb(n, 2) for n in range(2, size + 1))
@@ -181,7 +185,7 @@ class Rarity:
             writers = [len(self.same_code[c]) for c in code if c not in self.owners]
             return min(sum(log2(self.students / count) for count in writers), self.telling)
         chance = self.chances[kind, holders]
-        if kind in CODE:
+        if kind in CHOSEN:
             for student in (one, other):
                 chance *= self.rare[kind, student] - common[kind] + 1
         return max(-log2(chance), 0.0)
@@ -201,6 +205,9 @@ class Rarity:
             near |= writers
         told.words |= new
         told.near |= near
+        followers = len(alike.union(owners))
+        if len(owners) < followers <= OF_ONE_SOURCE * self.students:
+            bits = min(bits, log2(followers / (len(owners) - 1)))
         return min(bits, MOST_OF_TEXT[trace.kind] * log2(self.students / (len(owners) - 1)))
 
 
@@ -221,13 +228,13 @@ def _group(trace: Trace) -> str:
     return trace.place or f"{trace.kind} {trace.where}"
 
 
-def _new_first(pairs: Iterable[Pair], rarity: Rarity) -> tuple[Pair, ...]:
+def _new_first(pairs: Iterable[Pair], rarity: Rarity, least: float) -> tuple[Pair, ...]:
     """Pairs that share enough of what no pair before them shares, then the others."""
     new, others, told = [], [], set[Trace]()
     for pair in pairs:
         untold = [entry.trace for entry in pair.shared if entry.trace not in told]
         shared = rarity.shared(pair.one, pair.other, untold)
-        if sum(entry.weight for entry in shared) >= rarity.telling:
+        if sum(entry.weight for entry in shared) >= least:
             new.append(pair)
             told.update(entry.trace for entry in pair.shared)
         else:

@@ -20,7 +20,7 @@ from grader.core.records import Picture, Result
 from grader.core.text import clean, display_width
 from grader.core.views import ViewResult
 from grader.course.course import Course
-from grader.judging.outcomes import SIGNS, UNJUDGED, ExerciseStatus, judged_with, out_of
+from grader.judging.outcomes import SIGNS, UNJUDGED, ExerciseStatus, notes_above, out_of
 from grader.judging.picture_layout import cut_words, first_location
 from grader.judging.results import for_student
 from grader.reports.base import Checked, CheckedWork, GradedClass
@@ -85,7 +85,7 @@ def environment() -> Environment:
         "moment": moment_words,
         "cut_words": cut_words,
         "first_location": first_location,
-        "judged_with": judged_with,
+        "notes_above": notes_above,
         "display_width": display_width,
     }
     made.globals |= {"SIGNS": SIGNS, "UNJUDGED": UNJUDGED}

@@ -16,8 +16,8 @@ from grader.judging.outcomes import (
     WORDS,
     ExerciseStatus,
     checks_passed,
+    ended_by,
     exercise_status,
-    not_judged,
     shown_checks,
     status_words,
 )
@@ -57,7 +57,7 @@ class Wording:
     def word(self) -> str:
         """How it ended, "" where the sign says it."""
         if self.check.raised:
-            return not_judged(self.check)
+            return ended_by(self.check)
         is_plain = self.check.outcome is Outcome.FAILED
         return "" if is_plain else _(WORDS[self.check.outcome])
 

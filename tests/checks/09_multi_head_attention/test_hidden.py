@@ -98,7 +98,9 @@ class TestMultiHeadAttention(Layers):
             # Of what counts no weights in eval mode, nothing is known in training mode.
             still.gives(expected, what="what shows the weights, in eval mode", atol=1e-4)
         judge.that(
-            is_counted, "What comes back is no sum of weights, each dropped or scaled by 1 / 0.8"
+            is_counted,
+            "What comes back is no sum of the weights that a token has for itself and those before it, "
+            "each dropped or scaled by 1 / 0.8",
         )
         # 16,800 weights: the share that is kept has a standard deviation of 0.003.
         share = float(counts.sum() / (300 * 2 * lengths.sum()))

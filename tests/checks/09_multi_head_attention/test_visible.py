@@ -202,7 +202,7 @@ class TestMultiHeadAttention(KeepsNames, Layers, MultiHead):
     def test_other_ways_give_the_same(self, attempt, judge, draw):
         """Torch's `scaled_dot_product_attention` and your own heads of assignment 08 should give the same.
 
-        All have the same weights here, and `out_proj` changes nothing.
+        The check gives all of them the same weights, and an `out_proj` that changes nothing.
         """
         out = {"out_proj.weight": torch.eye(self.d_out), "out_proj.bias": torch.zeros(self.d_out)}
         values, x = self.drawn(draw) | out, draw.normal(*self.texts)

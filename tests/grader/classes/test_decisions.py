@@ -320,16 +320,16 @@ def test_points_of_a_person_stand_over_those_of_the_checks(outcomes, score, auto
     assert result.decided == ("override 01_a/f",)
 
 
-@pytest.mark.parametrize(("is_given", "score"), [(True, "1.8"), (False, "0")])
+@pytest.mark.parametrize(("is_given", "score"), [(True, "2.1"), (False, "0")])
 def test_a_check_counts_for_nobody_or_as_passed_for_everybody(is_given, score):
-    """Of `f` nothing passed: the hidden check decides three fifths where it is given."""
+    """Of `f` nothing passed: where the hidden check is given, all that is hidden is right."""
     decisions = about_check(CHECKS[1], "It was wrong.", is_given=is_given)
     result = result_of(outcomes_of(set(), (0, 0, 0)), decisions)
     assert result.exercises[0].score == Decimal(score)
     assert result.assignments[0].notes == (
         (
             "This check of f counts as passed for everybody: It holds It was wrong.",
-            "f: 1.8 points; before that it was 0.",
+            "f: 2.1 points; before that it was 0.",
         )
         if is_given
         else ()

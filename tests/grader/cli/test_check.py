@@ -121,7 +121,7 @@ def scores(queries, keys):
     assert (told.err, told.code) == ("", 1)
     assert "It raised KeyError" in told.out
     assert "It should be quick." not in told.out
-    assert "~ It should be general.  (not judged: TypeError)" in told.out
+    assert "~ It should be general.  (ended by TypeError)" in told.out
 
 
 def test_a_file_that_is_no_text_is_told(grader, work):

@@ -80,3 +80,12 @@ def test_help_in_english_is_clicks_own(run, monkeypatch) -> None:
     ours = run("check", "--help").out
     monkeypatch.setattr(SpokenCommand, "context_class", click.Context)
     assert run("check", "--help").out == ours
+
+
+def test_alone_outside_of_a_course_it_says_where_to_run_it(run, tmp_path, monkeypatch) -> None:
+    """And how to see all commands: a list of instructors' commands would not help a student."""
+    monkeypatch.chdir(tmp_path)
+    assert " ".join(run().err.split()) == (
+        f"No course.toml in {tmp_path} or any folder above it. Run the command inside the course's "
+        "folder. `grader --help` lists all commands."
+    )

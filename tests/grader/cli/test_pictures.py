@@ -129,6 +129,9 @@ def test_wide_characters_take_two_columns(monkeypatch: pytest.MonkeyPatch) -> No
         "        期待される値      受け取った値",
         "          Your journe       Your journe",
     )
+    title, _, row, *_ = lines(picture(random.Random(1), 2, 1), terminal())
+    assert title.split() == ["期待される値", "受け取った値"]
+    assert cell_len(title.partition("受")[0]) == row.rindex("[") + 1
     rows = lines(picture(random.Random(1), 1, 6), terminal())
     assert {cell_len(row.partition("[")[0]) for row in rows[1:3]} == {cell_len(words["expected"])}
 

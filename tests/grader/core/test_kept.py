@@ -155,6 +155,14 @@ def test_who_would_make_the_same_waits_and_finds_it(folder):
         assert [file.name for file in folder.glob("*.lock")]
 
 
+def test_who_has_waited_long_makes_it_as_well(folder, monkeypatch):
+    """The process that holds the lock may have been stopped."""
+    monkeypatch.setattr("grader.core.kept.PATIENCE", 0.1)
+    make = Maker()
+    with one_at_a_time("kind", "a"), one_at_a_time("kind", "a"):
+        assert kept("kind", "a", make) == b"made"
+
+
 def test_where_no_file_can_be_locked_nobody_waits(folder):
     """A file is no folder for locks either."""
     folder.parent.write_text("not a folder", "utf-8")

@@ -260,7 +260,7 @@ def test_outside_of_a_course_the_next_step_is_told(tmp_path):
     with pytest.raises(UsageError) as caught:
         find_course(tmp_path)
     assert str(caught.value) == (
-        f"Neither {tmp_path} nor above it there is a course.toml. "
+        f"No course.toml in {tmp_path} or any folder above it. "
         "Run the command inside the course's folder."
     )
 

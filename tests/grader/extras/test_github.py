@@ -44,9 +44,9 @@ def with_exercise(result, *checks, findings=(), score="0.5", most=2):
 def test_the_summary_shows_progress_and_named_mistakes(check_run) -> None:
     """Word for word, as it is appended to GitHub's file."""
     checks = one_check(where=CodeLocation(FILE, 7))
-    run = replace(
-        check_run, result=with_exercise(check_run.result, checks, findings=(Finding((SCALE,)),))
-    )
+    found = (Finding((SCALE,)),)
+    result = with_exercise(check_run.result, checks, findings=found, score="1.4")
+    run = replace(check_run, result=result)
     run = replace(run, environment={"GITHUB_STEP_SUMMARY": "/summary"})
     (file,) = check(run).files
     assert (file.path, file.append) == ("/summary", True)
@@ -55,13 +55,13 @@ def test_the_summary_shows_progress_and_named_mistakes(check_run) -> None:
         == """\
 # Attention, step by step
 
-**0.5 of 2 points**
+**1.4 of 2 points**
 
 | assignment | solved | points | |
 |---|---|---:|---|
-| 01_a | ░░░░░░░░░░ 0 of 1 | 0.5 / 2 | known mistakes: `no-scaling` |
+| 01_a | ░░░░░░░░░░ 0 of 1 | 1.4 / 2 | known mistakes: `no-scaling` |
 
-## `01_a/f`: partly right, 0.5 / 2
+## `01_a/f`: partly right, 1.4 / 2
 
 - 💡 Scores are not scaled. (no-scaling) What is d_k for?
 - ❌ It holds (`01_a/a.py`, line 7)

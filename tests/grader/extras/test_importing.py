@@ -3,6 +3,7 @@
 import ast
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from grader.extras.importing import write
 from grader.extras.importing.drafts import draft
 from grader.extras.importing.exercises import split
 from grader.extras.importing.nbgrader import Case, MarkedCode, Notes
-from grader.extras.importing.write import import_notebook
+from grader.extras.importing.renaming import renamed
+from grader.extras.importing.write import Written, import_notebook
 
+QUESTION = "# BEGIN QUESTION\nname: q1"
 NOTEBOOKS = Path(__file__).parent / "notebooks"
 OTTER, NBGRADER = NOTEBOOKS / "otter_moments.ipynb", NOTEBOOKS / "nbgrader_distances.ipynb"
 
@@ -60,6 +63,133 @@ def test_all_is_written_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert list(tmp_path.iterdir()) == []
 
 
+# Names that are set anew.
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "x = x + 1  # x\nprint('x', f'{x:.1f} x')",
+            "x_2 = x_2 + 1  # x\nprint('x', f'{x_2:.1f} x')",
+        ),
+        ("def x(n):\n    return x(n - 1)", "def x_2(n):\n    return x_2(n - 1)"),
+        ("def f(x):\n    return x\ng = lambda x: x", "def f(x):\n    return x\ng = lambda x: x"),
+        ("class A:\n    x = 1\n\n\nA.x = x", "class A:\n    x = 1\n\n\nA.x = x_2"),
+        (">>> x\n1", ">>> x_2\n1"),
+        ("é = f(é, x=x)", "é = f(é, x=x_2)"),
+    ],
+)
+def test_a_name_of_the_file_is_another(before: str, after: str) -> None:
+    """What is called so elsewhere keeps its name."""
+    assert renamed(before, {"x": "x_2"}) == after
+
+
+def test_what_an_exercise_sets_stays_to_the_end(tmp_path: Path) -> None:
+    """Later cells that set or change it do so under another name, and each test is kept."""
+    cells = [
+        code("total = 1 + 1", solution=True),
+        code("assert total == 2", grade=True, points=1),
+        code("total = [1]"),
+        code("total.append(2)", solution=True),
+        code("assert total[-1] == 2", grade=True, points=1),
+        code("def total(n):\n    return n and 1 + total(n - 1)", solution=True),
+        code("assert total(3) == 3", grade=True, points=1),
+        code("from math import sqrt as root", solution=True),
+        code("assert root(4) == 2", grade=True, points=1),
+        code("def double(n):\n    return 2 * n", solution=True),
+        code("four = double(2)"),
+        code("assert four == 4", grade=True, points=1),
+    ]
+    written = imported("nbgrader", tmp_path, *cells)
+    names = ["total", "total_2", "total_3", "root", "double"]
+    assert [exercise.name for exercise in written.assignment.exercises] == names
+    assert (written.whole, written.open) == (5, 0)
+
+
+def imported(system: str, folder: Path, *cells: dict[str, Any]) -> Written:
+    """What is made of a notebook of some cells."""
+    path = folder / "some.ipynb"
+    path.write_text(notebook(*cells), "utf-8")
+    return import_notebook(system, path, folder / "course")
+
+
+def test_what_an_exercise_changes_is_the_students(tmp_path: Path) -> None:
+    """Also where it is given before: the stub fails the test of it."""
+    solution = "for n in range(3):\n    stats.append(n)\nlast = n"
+    written = imported(
+        "nbgrader",
+        tmp_path,
+        code("stats = []"),
+        code(solution, solution=True),
+        code("assert len(stats) == 3", grade=True, points=1),
+    )
+    assert (written.whole, written.open) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "solutions",
+    [
+        ["### BEGIN SOLUTION\ndef f(n):\n    return 1 / n\n### END SOLUTION\nf(0)"],
+        ["x = 1 / 0", "def f(n):\n    return 1 / n"],
+    ],
+)
+def test_code_without_a_test_is_left_out_where_it_fails(
+    solutions: list[str], tmp_path: Path
+) -> None:
+    """It is told at the line of the cell, not at that of the function which it calls."""
+    cells = [code(text, solution=True) for text in solutions]
+    tests = code("assert f(1) == 1", grade=True, points=1)
+    written = imported("nbgrader", tmp_path, *cells, tests)
+    assert (written.whole, written.open) == (1, 0)
+    left_out = "cell 1: the code is left out, because it fails: ZeroDivisionError: division by zero"
+    assert left_out in written.notes
+
+
+def test_exercises_of_like_names_have_classes_of_their_own(tmp_path: Path) -> None:
+    """Else the later one's checks would take the place of the earlier one's."""
+    cells = []
+    for name in ("x2", "x_2"):
+        cells += [code(f"{name} = 1", solution=True)]
+        cells += [code(f"assert {name} == 1", grade=True, points=1)]
+    written = imported("nbgrader", tmp_path, *cells)
+    checks = tmp_path / "course" / "tests" / "checks" / written.assignment.id / "test_visible.py"
+    tree = ast.parse(checks.read_text("utf-8"))
+    names = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    assert names == ["TestX2", "TestX2_"]
+
+
+def test_what_is_drawn_at_random_is_tried_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its test may pass once by chance."""
+    tries: list[None] = []
+    monkeypatch.setattr(write, "_tried_once", lambda *_: bool(tries.append(None)))
+    solution = code("import random\nx = random.random()", solution=True)
+    imported("nbgrader", tmp_path, solution, code("assert x < 0.5", grade=True, points=1))
+    assert len(tries) == 2
+
+
+def test_files_that_students_are_given_are_taken_along(tmp_path: Path) -> None:
+    """Otter lists them; a module that tests alone import may hold answers otherwise."""
+    (tmp_path / "listed.py").write_text("ONE = 1", "utf-8")
+    written = imported(
+        "otter",
+        tmp_path,
+        raw("# ASSIGNMENT CONFIG\nstudent_files:\n    - listed.py"),
+        raw(QUESTION),
+        raw("# BEGIN SOLUTION"),
+        code("x = 1 # SOLUTION"),
+        raw("# END SOLUTION"),
+        raw("# BEGIN TESTS"),
+        code("import listed\nassert x == listed.ONE"),
+        raw("# END TESTS"),
+        raw("# END QUESTION"),
+    )
+    assert (written.whole, written.open) == (1, 0)
+    assert f"solutions/{written.assignment.id}/files/listed.py" in written.paths
+
+
 # Broken notebooks.
 
 
@@ -79,7 +209,6 @@ def code(text: str, **marks: Any) -> dict[str, Any]:
     return {"cell_type": "code", "source": text, "metadata": metadata, "outputs": []}
 
 
-QUESTION = "# BEGIN QUESTION\nname: q1"
 BROKEN = {
     "text": ("otter", "not a notebook", "its JSON is damaged at line 1, column 1."),
     "a list": ("otter", "[]", "its JSON is not a notebook."),
@@ -164,6 +293,28 @@ def test_a_test_has_what_it_needs_of_earlier_ones() -> None:
     assert made.text == "import math\nx = 2\ny = x + 1\nassert f(y) == math.sqrt(4)"
 
 
+def test_what_an_earlier_test_changes_by_a_call_is_needed() -> None:
+    """A call that judges changes nothing."""
+    earlier = ast.parse("x = [2]\nf(x)\nnp.testing.assert_equal(x, 1)\nassert x").body
+    made = draft(Case(4, "assert x == [3]"), earlier, NAMES, ())
+    assert made is not None
+    assert made.text == "x = [2]\nf(x)\nassert x == [3]"
+
+
+def test_what_a_test_prints_stands_before_its_value() -> None:
+    """As in the output of its cell."""
+    made = draft(Case(1, "print(f(1))\nf(2)", output="2\n3"), (), NAMES, ())
+    assert made is not None
+    for right, passes in ((2, True), (4, False)):
+        text = made.text.replace("f(1)", str(right)).replace("f(2)", "3")
+        ran = partial(exec, text, {})
+        if passes:
+            ran()
+        else:
+            with pytest.raises(AssertionError):
+                ran()
+
+
 def test_a_check_says_what_its_test_says_of_itself() -> None:
     """A hidden one gives nothing away."""
     text = '"""Squares of small numbers."""\nassert f(1) == 2'
@@ -231,7 +382,7 @@ def test_a_cell_is_parted_into_exercises_and_given_code(regions) -> None:
     assert [made[0], made[1], made[3]] == ["import math", todo, "B = 2"]
 
 
-def test_what_a_solution_imports_is_given(regions) -> None:
+def test_what_a_solution_imports_beside_other_things_is_given(regions) -> None:
     """Other cells may need it; comments above it are the solution's."""
     made = regions("# secret\nimport math\ndef f(x):\n    return math.sqrt(x)", 1, 2, 3, 4)
     assert [made[0], made[1].splitlines()[0]] == ["import math", "def f(x):"]

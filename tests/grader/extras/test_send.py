@@ -246,8 +246,10 @@ def test_an_address_without_a_login_or_of_an_option_is_refused(grade, push, addr
 
 
 def test_it_is_said_how_pages_can_be_sent(grade, grader):
-    """Neither a server nor repositories are known."""
+    """Neither a server nor repositories are known, which does not matter before anything is sent."""
     grade("--publish")
+    ran = grader("send", "out", "--roster", "roster.csv", "--dry-run")
+    assert (ran.code, "To: " in ran.out) == (0, True)
     ran = grader("send", "out", "--roster", "roster.csv")
     assert (ran.code, "Give your mail server, --server; or set `mail_server`" in ran.err) == (
         2,

@@ -258,6 +258,31 @@ def test_of_a_group_with_one_source_one_pair_stands_first():
     assert [pair.one + pair.other for pair in pairs] == ["adabo", "doraeli", "adacem", "bocem"]
 
 
+def test_of_near_misses_with_one_source_one_stands_first():
+    """Three share what almost suffices, and three others something else."""
+    traces = {
+        name: Trace(Kind.VALUES, "01_a", text)
+        for names, text in ((("ada", "bo", "cem"), "0.5"), (("dora", "eli", "fay"), "0.7"))
+        for name in names
+    }
+    works = [Work(name, traces=(trace,)) for name, trace in traces.items()]
+    pairs, near = find_pairs([*works, *(work(f"s{number}") for number in range(150))])
+    assert pairs == ()
+    assert {pair.one + pair.other for pair in near[:2]} == {"adabo", "doraeli"}
+    assert len(near) == 6
+
+
+def test_the_comment_of_a_source_that_more_have_used_says_little():
+    """Their code is the same, and some left the comment out."""
+    code = Trace(Kind.CODE, "01_a", "f", "copied", "f")
+    said = Trace(Kind.COMMENT, "01_a", "epsilon against division by zero", place="f")
+    both = [Work(name, traces=(code, said)) for name in ("ada", "bo")]
+    rest = [work(f"s{number}", f"word{number}") for number in range(90)]
+    more = [Work(f"t{number}", traces=(code,)) for number in range(4)]
+    assert find_pairs([*both, *rest])[0]
+    assert find_pairs([*both, *more, *rest]) == ((), ())
+
+
 def test_a_habit_counts_once():
     """The same comment in three assignments is one comment; an imported name is nobody's own."""
     habit = [Trace(Kind.COMMENT, f"0{number}_a", "as in the lecture") for number in range(3)]

@@ -66,9 +66,11 @@ def solve(styled):
 
 def test_styles_are_shown_once_the_exercise_is_solved(grader, solve):
     """Also where nobody checked it before."""
-    assert grader("styles", "scores").out == LATER
+    before = grader("styles", "scores")
+    assert (before.code, before.out) == (1, LATER)
     solve()
-    assert grader("styles", "scores").out == SHOWN
+    after = grader("styles", "scores")
+    assert (after.code, after.out) == (0, SHOWN)
 
 
 def test_a_check_leads_to_them_when_it_turns_green(grader, solve):

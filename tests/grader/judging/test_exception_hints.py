@@ -287,7 +287,17 @@ KEPT = "is its axis kept, with `keepdim=True`?"
         ),
         ("index out of range in self", "self.wpe(tokens)", "Which numbers come in here?"),
         ("zip() argument 2 is shorter than argument 1", "zip(a, b, strict=True)", "long is each?"),
+        (
+            "Heads.__init__() takes 1 positional argument but 3 were given",
+            "super().__init__(d_in, d_out)",
+            "`super().__init__()`.",
+        ),
         ("name 'y' is not defined", "y == x.repeat(2)", "what sets a name is `=`."),
+        (
+            "mean() received an invalid combination of arguments - got (keepdims=bool, axis=int, )",
+            "mean = np.mean(x, axis=-1, keepdims=True)",
+            "which take `dim` and `keepdim`.",
+        ),
         (
             "repeat_interleave() received an invalid combination of arguments - got (Tensor, float)",
             "x.repeat_interleave(n / m)",

@@ -5,11 +5,22 @@ from decimal import Decimal
 import pytest
 from msgspec.structs import replace
 
-from grader.core.records import CheckResult, CodeLocation, ExerciseResult, Outcome, Visibility
+from grader.core.records import (
+    CheckResult,
+    CodeLocation,
+    Decision,
+    DecisionKind,
+    ExerciseResult,
+    Finding,
+    Mistake,
+    Outcome,
+    Visibility,
+)
 from grader.judging.outcomes import (
     check_head,
     details,
     leading_lines,
+    notes_above,
     reported_checks,
     shown_checks,
 )
@@ -75,7 +86,7 @@ def test_another_exception_is_another_failure(other):
 def test_the_title_of_a_check_that_an_exception_ended_accuses_of_nothing(outcome):
     """What it says was not judged."""
     assert check_head(check("a", OUT_OF_BOUNDS, outcome=outcome)) == (
-        "a holds.  (not judged: IndexError)"
+        "a holds.  (ended by IndexError)"
     )
     assert check_head(check("a"), beside=" (wrong)") == "a holds. (wrong)"
 
@@ -112,3 +123,33 @@ def test_what_an_exercise_was_judged_with_is_said_first(known, expected):
     assert leading_lines(replace(exercise, **known)) == [expected]
     assert details(replace(exercise, **known)).splitlines()[0] == expected
     assert leading_lines(exercise) == []
+
+
+SLIP = Finding((Mistake("other-axis", "The columns sum to 1.", "Over which axis?"),))
+
+
+def test_a_page_says_why_a_recognised_slip_leaves_less_than_elsewhere():
+    """Behind an exception nothing was judged, so that its least does not hold."""
+    exercise = ExerciseResult("01_a/one", Decimal(0), 2, findings=(SLIP,))
+    (note,) = notes_above(exercise)
+    assert note.startswith(
+        "Less is left than a slip leaves elsewhere: the code ended in an exception"
+    )
+    assert leading_lines(exercise)[0] == note
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"score": Decimal("1.4")},
+        {"score": None},
+        {"findings": ()},
+        {"findings": (replace(SLIP, is_partial=True),)},
+        {"decision": Decision(DecisionKind.OVERRIDE, Decimal(1))},
+    ],
+    ids=["as elsewhere", "undecided", "not recognised", "in part", "by a person"],
+)
+def test_nothing_is_said_where_the_points_have_another_reason(known):
+    """What its kind leaves is there, or something else decided."""
+    exercise = ExerciseResult("01_a/one", Decimal(0), 2, findings=(SLIP,))
+    assert notes_above(replace(exercise, **known)) == []

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -164,19 +164,30 @@ def test_conduct_counts_only_as_far_as_values_are_right(outcomes, expected):
 
 @pytest.mark.parametrize(
     ("seen", "unseen", "expected"),
-    [(PASSED, FAILED, "4"), (FAILED, PASSED, "6"), (PASSED, PASSED, "10")],
+    [(PASSED, FAILED, "4"), (FAILED, FAILED, "0"), (PASSED, PASSED, "10")],
 )
-def test_hidden_checks_decide_three_fifths(seen, unseen, expected):
+def test_visible_checks_decide_two_fifths(seen, unseen, expected):
     """However many there are, and whatever they weigh."""
     outcomes = [one(seen), one(seen, weight=7), one(unseen, hidden=True)]
     assert str(exercise_score(10, outcomes)) == expected
 
 
 @pytest.mark.parametrize(
+    ("hidden_right", "expected"),
+    [(0, "0"), (1, "0.75"), (2, "5.5"), (3, "5.5"), (4, "7"), (8, "7")],
+)
+def test_what_is_right_in_part_leaves_as_much_as_a_known_mistake(hidden_right, expected):
+    """Of eight hidden values a quarter leaves the most of a step, half of them the least of a slip."""
+    right = [one(PASSED, hidden=True)] * hidden_right
+    wrong = [one(FAILED, hidden=True)] * (8 - hidden_right)
+    assert str(exercise_score(10, [one(FAILED), *right, *wrong])) == expected
+
+
+@pytest.mark.parametrize(
     ("kind", "none_right", "most_right"),
     [
         (MistakeKind.SLIP, "7", "8.5"),
-        (MistakeKind.STEP, "4", "5.5"),
+        (MistakeKind.STEP, "4", "8.4"),
         (MistakeKind.IDEA, "0", "1.5"),
     ],
 )
@@ -236,6 +247,49 @@ def test_one_more_passed_check_never_costs_whatever_its_sort(checks, findings, d
     better[position] = replace(checks[position], outcome=PASSED, raised="")
     before, after = (exercise_score(10, some, findings) for some in (checks, better))
     assert 0 <= before <= after <= 10
+
+
+def hidden_share(checks):
+    """The share of the hidden values' weight that passed."""
+    hidden = [c for c in checks if c.visibility is Visibility.HIDDEN and not c.is_conduct]
+    right = sum(c.weight for c in hidden if c.outcome is PASSED)
+    return Fraction(right, max(1, sum(c.weight for c in hidden)))
+
+
+@MODEST
+@given(st.lists(ANY, min_size=1, max_size=7))
+def test_who_has_few_hidden_values_right_earns_no_more_than_these_and_what_is_seen(checks):
+    """What was memorised has at most two fifths, and nonsense what it guessed."""
+    assume(any(c.weight and not c.is_conduct for c in checks if c.visibility is Visibility.HIDDEN))
+    assume(hidden_share(checks) < Fraction(1, 4))
+    seen = any(
+        c.outcome is PASSED for c in checks if c.visibility is Visibility.VISIBLE and c.weight
+    )
+    only_hidden = all(c.visibility is Visibility.HIDDEN for c in checks if not c.is_conduct)
+    share = hidden_share(checks) * (1 if only_hidden else Fraction(3, 5))
+    assert exercise_score(10, checks) <= rounded(10 * (share + seen * Fraction(2, 5)))
+
+
+@MODEST
+@given(
+    st.lists(ANY, min_size=1, max_size=7),
+    st.builds(recognised, st.sampled_from([MistakeKind.SLIP, MistakeKind.STEP])),
+)
+def test_the_name_of_a_mistake_moves_few_points_where_some_hidden_values_are_right(checks, finding):
+    """At most 15 percent from a quarter of them on; wherever it takes points, at most as many."""
+    named, unnamed = (exercise_score(10, checks, some) for some in ([finding], []))
+    assert unnamed - named <= Decimal("1.5")
+    if hidden_share(checks) >= Fraction(1, 4):
+        assert named - unnamed <= Decimal("1.5")
+
+
+@MODEST
+@given(st.lists(ANY, min_size=1, max_size=7))
+def test_who_has_half_of_the_hidden_values_right_has_no_less_than_a_recognised_slip(checks):
+    """Whether or not somebody wrote the mistake down."""
+    checks = [one(PASSED, hidden=True, weight=sum(c.weight for c in checks) + 1), *checks]
+    slip = [recognised(MistakeKind.SLIP)]
+    assert exercise_score(10, checks) >= exercise_score(10, checks, slip)
 
 
 # Rounding and adding up.

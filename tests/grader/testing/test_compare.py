@@ -251,6 +251,8 @@ def test_equal_plain_data_has_no_difference(actual, expected):
         ([1] * 6, [1] * 7, "expected 7 entries, received 6"),
         (["b", 5], ["b", 2], "at position 1: expected 2, received 5"),
         ([[1], [2, 5]], [[1], [2, 3]], "at position 1: expected [2, 3], received [2, 5]"),
+        (["a", [0, False]], ["a", [0, True]], "at position 1, 1: expected True, received False"),
+        (["a", ["b"]], ["a", ["b", "c"]], "at position 1: expected 2 entries, received 1"),
         ({"a": 1}, {"a": 1, "b": 2}, "'b' is missing"),
         ({"a": 1, "c": 2}, {"a": 1}, "'c' is not expected"),
         ({"mask": "tensor"}, {}, "expected none, received 'mask'"),
@@ -322,10 +324,12 @@ def test_a_students_own_text_is_never_shown_at_length():
         (-INF, "-inf"),
         (NAN, "nan"),
         (1 + 2j, "1.0000+2.0000j"),
+        (8, "8"),
+        (-(10**9), "-1e+09"),
     ],
 )
 def test_numbers_are_shown_as_the_documents_print_them(value, shown):
-    """Four decimals, and more where a number is small."""
+    """Four decimals, and more where a number is small; none where it is a whole one."""
     assert format_number(value) == shown
 
 

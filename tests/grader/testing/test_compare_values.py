@@ -127,8 +127,8 @@ def test_every_dtype_is_compared_by_its_values(dtype):
     right = torch.tensor([[1, 0], [1, 1]]).to(dtype)
     wrong = torch.tensor([[1, 0], [0, 1]]).to(dtype)
     assert compare(right.clone(), right, ATOL) is None
-    is_truth = dtype is torch.bool
-    expected, received = ("True", "False") if is_truth else ("1.0000", "0.0000")
+    shown = {torch.bool: ("True", "False"), torch.int64: ("1", "0")}
+    expected, received = shown.get(dtype, ("1.0000", "0.0000"))
     assert sentence(wrong, right) == (
         f"1 of 4 values differ, the first at [1, 0]: expected {expected}, received {received}"
     )

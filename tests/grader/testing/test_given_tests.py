@@ -1,5 +1,6 @@
 """Tests of `student.runs`: a given test is judged by values that travel, away from student code."""
 
+import functools
 from collections.abc import Callable
 
 import pytest
@@ -184,6 +185,12 @@ def test_a_test_leaves_the_names_of_the_file_as_they_were(hand_in) -> None:
         student.get("more")
 
 
+def test_a_test_leaves_modules_as_they_were(hand_in) -> None:
+    """Some forbid a function by taking it out of its module."""
+    hand_in(RIGHT).observed("import functools\nfunctools.reduce = None")
+    assert functools.reduce is not None
+
+
 def test_random_numbers_are_the_same_for_both(runs: Runs) -> None:
     """Inputs that a test draws are those of what is expected."""
     runs("x = np.random.rand(3)\nassert (halves(x) == x / 2).all()")
@@ -206,3 +213,23 @@ def test_a_stub_is_not_attempted(runs: Runs) -> None:
         with pytest.raises(StudentOutcome) as caught:
             runs(test, (line, unwritten))
         assert caught.value.failure.type == "NotImplementedError"
+
+
+NOT_YET = 'NotImplementedError("01_first/one: not attempted yet")'
+
+
+@pytest.mark.parametrize(
+    "stub", [f"one = {NOT_YET}", f"def one():\n    raise {NOT_YET}\n\n\nbeside = one()"]
+)
+def test_a_test_of_what_is_made_of_an_exercise_is_not_attempted(hand_in, stub: str) -> None:
+    """It names something else, which the stub's file does not have."""
+    with pytest.raises(StudentOutcome) as caught:
+        hand_in(stub).observed("beside + 1")
+    assert caught.value.failure.kind == "not_attempted"
+
+
+@pytest.mark.parametrize("used", ["LIMIT.real", "set_beside_it.real"])
+def test_a_constant_that_is_not_set_ends_no_file(hand_in, used: str) -> None:
+    """What uses it, or what its solution sets as well, waits; what stands below is there."""
+    student = hand_in(f"LIMIT = {NOT_YET}\n{used}\n\n\ndef one(n):\n    return n")
+    assert student.call("one", 3).value == 3

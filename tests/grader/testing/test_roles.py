@@ -46,6 +46,11 @@ def test_a_layer_is_known_by_its_role(names: str) -> None:
         (["out_proj.weight", "out_proj.bias"], ["fc.weight"], {}),
         (["out_proj.weight"], ["fc.weight", "norm.weight"], {}),
         (THREE, ["qkv.weight"], {}),
+        (
+            ["h.0.attn.out_proj.weight", "h.0.mlp.c_proj.weight"],
+            ["blocks.0.attn.proj.weight", "blocks.0.ff.0.weight", "blocks.0.ff.2.weight"],
+            {"h.0.attn.out_proj.weight": "blocks.0.attn.proj.weight"},
+        ),
         (["h.0.mlp.c_proj.weight"], ["h.0.attn.out_proj.weight", "h.0.mlp.layers.0.weight"], {}),
         (
             ["h.0.mlp.c_proj.weight"],
@@ -55,7 +60,7 @@ def test_a_layer_is_known_by_its_role(names: str) -> None:
     ],
     ids=[
         *("parameter", "layer for parameter", "two of a role", "by number", "projection"),
-        *("the one left", "not its bias", "two left", "one for three"),
+        *("the one left", "not its bias", "two left", "one for three", "a rival elsewhere"),
         *("of another module", "of its own module"),
     ],
 )

@@ -13,6 +13,7 @@ from grader.testing.signatures import (
     Parameters,
     arranged,
     best,
+    bound,
     keeps_to,
     read_classes,
 )
@@ -54,6 +55,25 @@ def test_a_call_is_made_as_the_students_constructor_takes_it(
     for args, kwargs in (((3, 5, 4, 0.0), {}), ((3, 5), {"length": 4, "dropout": 0.0})):
         found = arranged(WANTED, takes(own), args, kwargs)
         assert found == ((), expected)
+
+
+@pytest.mark.parametrize(
+    ("own", "is_same"),
+    [
+        ("d_in d_out length dropout= bias=", True),
+        ("d_in d_out block dropout bias=", True),
+        ("d_in d_out dropout length bias=", False),
+        ("d_in d_out length dropout bias", False),
+    ],
+    ids=["another default", "another name", "another order", "no default"],
+)
+def test_a_call_by_position_means_the_same_where_each_value_goes_to_the_same_place(
+    own: str, is_same: bool
+) -> None:
+    """Whatever the parameters are called there."""
+    args = (3, 5, 4, 0.0)
+    found = arranged(WANTED, takes(own), args, {})
+    assert (bound(takes(own), *found) == bound(takes(own), args, {})) is is_same
 
 
 @pytest.mark.parametrize(
@@ -179,6 +199,14 @@ def test_arguments_go_by_their_other_names(
     wanted = (Parameter("size"), Parameter("depth"))
     found = arranged(wanted, own, (8, 3), {}, NAMES, "dim n_layer dropout kind")
     assert found == ((), expected or {"dim": 8, "dropout": 0.0, "n_layer": 3})
+
+
+def test_what_is_asked_for_may_have_the_name_of_what_is_not() -> None:
+    """`bias`, which may be taken besides, is where `qkv_bias` goes when nothing else takes that."""
+    wanted, own = takes("d_in dropout qkv_bias="), takes("dropout d_in bias=")
+    names = OtherNames(unasked=(("bias", True),))
+    expected = {"dropout": 0.0, "d_in": 3, "bias": False}
+    assert arranged(wanted, own, (3, 0.0, False), {}, names) == ((), expected)
 
 
 def test_settings_are_keys_and_attributes() -> None:

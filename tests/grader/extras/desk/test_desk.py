@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import tomllib
 
 import pytest
 from desk_server import STUDENT, Client
@@ -84,6 +85,23 @@ def test_a_form_is_one_entry_of_the_file(room, client, student, kind, fields, en
     client.ask("/decide", client.form(student, kind, number=-1) | {"remove": "0"})
     assert room.decided(kind, student) == []
     assert room.feedback(student) == before[1]
+
+
+def test_a_group_is_formed_on_the_page_of_one_and_left_on_that_of_another(room, client):
+    """Both have the better work at once; who is not in the class is refused, and stays typed."""
+    one, other = STUDENTS[13], STUDENTS[14]
+    before = room.path.read_text("utf-8"), room.feedback(one), room.feedback(other)
+    refused = client.decide(one, "groups", about="01_scores", others="nobody")
+    assert (refused.status, 'name="others" required value="nobody"' in refused.text) == (422, True)
+    answer = client.decide(one, "groups", about="01_scores", others=f" {other},")
+    entry = tomllib.loads(room.path.read_text("utf-8"))["groups"][-1]
+    assert entry == {"students": [one, other], "assignment": "01_scores"}
+    assert len({room.result(name).assignments[0].score for name in (one, other)}) == 1
+    assert {room.feedback(one), room.feedback(other)} != {*before[1:]}
+    assert f"Group 01_scores {one}, {other}" in client.ask(answer.headers["Location"]).words
+    client.ask("/decide", client.form(other, "groups", number=-1))
+    now = room.path.read_text("utf-8"), room.feedback(one), room.feedback(other)
+    assert (now[0].rstrip(), *now[1:]) == (before[0].rstrip(), *before[1:])
 
 
 def test_a_later_run_finds_nothing_to_change(room, client):
