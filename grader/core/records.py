@@ -175,8 +175,8 @@ class CheckResult(Record, frozen=True, omit_defaults=True):
 class MistakeKind(StrEnum):
     """How far a mistake is from what is right, which decides what it leaves of the points.
 
-    Of a slip all steps are there and a detail is wrong; then a step is missing or in the wrong
-    place; then something else is computed.
+    Of a slip all steps are there and a detail is wrong; then a step is missing, too many
+    or in the wrong place; then something else is computed.
     """
 
     SLIP = "slip"

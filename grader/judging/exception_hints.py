@@ -21,7 +21,7 @@ NO_MASK = N_(
     "attribute by itself, and returns None."
 )
 
-RAISED = re.compile(r"(?:^|:\s*)(?:raise|assert)\b")
+RAISED = re.compile(r"(?:^|:\s*)(raise|assert)\b")
 """How code refuses a call by itself."""
 
 NAME = r"((?:\w+\.)*\w+)"
@@ -319,7 +319,10 @@ def exception_hints(failure: Failure, name: str) -> list[str]:
 def _own_raise(failure: Failure) -> str:
     """For a `raise` of the student's that a check should not lead to; "" for anything else."""
     is_refusal = failure.own and failure.type != "SystemExit"
-    if not is_refusal or not RAISED.search(failure.text.strip()):
+    refused = RAISED.search(failure.text.strip())
+    if not is_refusal or refused is None:
+        return ""
+    if refused[1] == "assert" and failure.type != "AssertionError":
         return ""
     if failure.called is not None:
         return _(

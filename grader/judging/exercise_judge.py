@@ -70,8 +70,8 @@ def with_right_parts(
     answers = _answers(run, exercise, wrong)
     if answers is None:
         used = tuple(_used_by(run, exercise, first, wrong))
-        # What is recognised may be the wrong part's doing, which is told there.
-        return replace(first, to_judge_with=used, findings=() if used else first.findings)
+        # Its values are those of the wrong parts, too: a name for them may be false.
+        return replace(first, findings=() if used else first.findings, to_judge_with=used)
     with closing(answers):
         again = _again(run, exercise, first, answers, diagnose)
     # What waits for a part that is right beside right ones waited for one of the wrong.

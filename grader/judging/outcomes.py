@@ -201,7 +201,7 @@ def out_of(score: str, max_score: float) -> str:
 
 KIND_WORDS = {
     MistakeKind.SLIP: N_("a slip"),
-    MistakeKind.STEP: N_("a missing step"),
+    MistakeKind.STEP: N_("wrong steps"),
     MistakeKind.IDEA: N_("another idea"),
 }
 """What decides the points of an exercise in which a known mistake was recognised."""

@@ -426,15 +426,13 @@ class CheckRun:
         self.records[check.id] = record
         error, picture = record.raised, None
         outcome = outcome_of(check, error)
-        explanation = explain(check, error, where, inputs)
+        waits_for = self._waits_for(check, error)
+        behind = self._behind_it(waits_for)
+        explanation = Explanation(behind) if behind else explain(check, error, where, inputs)
         message = explanation.text
         if printed and outcome not in WITHOUT_PRINTED:
             template = _("Your code printed: {text}")
             message += "\n" + template.format(text=clean(printed.strip(), MAX_PRINTED))
-        waits_for = self._waits_for(check, error)
-        if (root := self._root(waits_for)) != waits_for:
-            words = _("That one waits as well: begin with `{name}`.")
-            message += "\n" + words.format(name=root.partition("/")[2])
         if isinstance(error, Mismatch):
             picture = picture_of(
                 error.difference, error.calls, self.environment.ledger, explanation.tensors
@@ -470,6 +468,15 @@ class CheckRun:
         near = (f"{id_}/{name}" for name in names for id_ in (own.id, *own.imports))
         known = (id_ for id_ in (cause.message, *near) if id_ in course.exercises)
         return next((id_ for id_ in known if id_ != check.exercise.id), "")
+
+    def _behind_it(self, id_: str) -> str:
+        """Where to begin, where an exercise that is needed waits itself; "" elsewhere."""
+        root = self._root(id_)
+        if root == id_:
+            return ""
+        name, first = (one.partition("/")[2] for one in (id_, root))
+        words = _("It needs your `{name}`, which waits for `{root}`: begin there.")
+        return words.format(name=name, root=first)
 
     def _root(self, id_: str) -> str:
         """The id of the exercise that is behind all that waits for one another, from this one on."""

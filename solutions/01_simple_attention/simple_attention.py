@@ -111,7 +111,7 @@ def attention_scores(query: Tensor, inputs: Tensor) -> Tensor:
     """
     # TODO: take the dot product of the query with each row of inputs.
     ### BEGIN SOLUTION
-    return inputs @ query
+    return torch.stack([dot_product(query, token) for token in inputs])
     ### END SOLUTION
 
 

@@ -201,6 +201,21 @@ def test_where_nothing_can_be_asked_the_exercise_says_with_what_it_will_be_judge
     assert (found.judged_with, found.to_judge_with) == ((), ("upper_triangular_mask",))
 
 
+def test_what_is_right_but_for_a_part_is_given_no_name_where_nothing_can_be_asked(graded, solution):
+    """The values are the part's: `apply_dropout_mask` divides, and what it calls shrinks."""
+    text = solution("06_dropout").replace("return 1 / (1 - p)", "return 1 - p")
+    found = graded("06_dropout", {"dropout.py": text}, in_process=True, names=True)
+    assert [bool(exercise.findings) for exercise in found.values()] == [True, False, False]
+
+
+def test_scores_made_by_ones_own_dot_product_are_judged_with_a_right_one(graded, solution):
+    """As the solution makes them: products that are not added up cost their own points alone."""
+    text = solution("01_simple_attention").replace("return (a * b).sum()", "return a * b")
+    found = graded("01_simple_attention", {"simple_attention.py": text}, names=True)
+    scores = found["attention_scores"]
+    assert (scores.score, scores.judged_with, scores.findings) == (2, ("dot_product",), ())
+
+
 def test_a_layer_is_judged_with_right_parts_that_have_parameters(graded, solution):
     """A wrong norm costs its own points; what is built of it is given parameters, and learns."""
     text = solution("14_gpt_block").replace("correction=0", "correction=1")

@@ -110,6 +110,5 @@ def test_what_waits_for_what_waits_says_where_to_begin(root: Path, tmp_path: Pat
     chosen = {e.id: e for e in course.by_id["14_gpt_block"].exercises if e.name in ids}
     *_others, last = nameless(course, submission, Scope(chosen, VISIBLE_CHECKS)).exercises
     assert last.checks[0].message.splitlines() == [
-        "It needs your `TransformerBlock`, which is not right yet.",
-        "That one waits as well: begin with `gelu`.",
+        "It needs your `TransformerBlock`, which waits for `gelu`: begin there."
     ]

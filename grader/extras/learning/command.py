@@ -19,7 +19,7 @@ from grader.submissions.submission import read_submission
 
 KINDS = {
     MistakeKind.SLIP: "all steps are there, a detail is wrong",
-    MistakeKind.STEP: "a step is missing or in the wrong place",
+    MistakeKind.STEP: "a step is missing, too many or in the wrong place",
     MistakeKind.IDEA: "something else is computed",
 }
 

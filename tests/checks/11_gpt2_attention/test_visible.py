@@ -140,6 +140,8 @@ class TestGPT2MultiHeadAttention(KeepsNames, MultiHead):
         """At GPT-2's size, (2, 10, 768) should stay (2, 10, 768), with 2,360,064 parameters."""
         layer = attempt.instance(**GPT2_SIZES, num_heads=GPT2_HEADS, dropout=GPT2_DROPOUT)
         layer(draw.normal(2, 10, 768)).has_shape(2, 10, 768)
+        # Without biases when told so; then without being told.
+        judge_surplus(judge, self.layer(attempt).state)
         state = attempt.student.state(layer.own, values=False)
         judge_surplus(judge, state)
         judge(numbers(state), GPT2_PARAMETERS, what="how many parameters it has")

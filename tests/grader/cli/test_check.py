@@ -32,7 +32,7 @@ RIGHT = """\
 
 MISTAKEN = """\
 01_scores  ../class/mine/scores.py
-  ✗ scores                         0.8 / 2  1 of 3 checks; a missing step
+  ✗ scores                         0.8 / 2  1 of 3 checks; wrong steps
       → This looks like a known mistake:
         The scores are not scaled.  (scores-not-scaled)
         What happens to a score when keys get longer?

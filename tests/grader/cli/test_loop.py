@@ -140,7 +140,7 @@ def test_a_save_is_judged_and_its_mistake_named(driven):
         "",
         SAVED,
         "01_scores  assignments/01_scores/scores.py",
-        "  ✗ scores                         0.8 / 2  1 of 3 checks; a missing step",
+        "  ✗ scores                         0.8 / 2  1 of 3 checks; wrong steps",
         "      → This looks like a known mistake:",
         "        The scores are not scaled.  (scores-not-scaled)",
         "        What happens to a score when keys get longer?",
@@ -361,7 +361,7 @@ def test_a_notebook_is_judged_as_a_script_is(driven):
     assert told[1:4] == [
         "Saved at 12:00:00: assignments/01_scores/scores.ipynb",
         "01_scores  assignments/01_scores/scores.ipynb",
-        "  ✗ scores                         0.8 / 2  1 of 3 checks; a missing step",
+        "  ✗ scores                         0.8 / 2  1 of 3 checks; wrong steps",
     ]
 
 

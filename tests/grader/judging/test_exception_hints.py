@@ -367,6 +367,7 @@ SIZES = (
     [
         ("ValueError", "too long", 'raise ValueError("too long")', [REFUSED]),
         ("AssertionError", "", "assert d_out % num_heads == 0", [REFUSED]),
+        ("ZeroDivisionError", "float modulo", "assert d_out % num_heads == 0", []),
         ("ValueError", "too long", 'if n > 4: raise ValueError("too long")', [REFUSED]),
         ("ValueError", "too many values to unpack (expected 2)", "a, raised = x.shape", []),
         (
