@@ -415,7 +415,8 @@ def notes_above(exercise: ExerciseResult) -> list[str]:
 
 def leading_lines(exercise: ExerciseResult) -> list[str]:
     """What is said of an exercise before its checks: how it was judged, and named mistakes."""
-    return [*notes_above(exercise), *mistake_lines(exercise)]
+    lines = judged_with(exercise), *mistake_lines(exercise), why_less(exercise)
+    return [line for line in lines if line]
 
 
 def details(exercise: ExerciseResult) -> str:

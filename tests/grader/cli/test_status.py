@@ -330,14 +330,6 @@ def test_who_is_done_is_told_so(grader, write):
     ]
 
 
-def test_outside_of_a_course_the_commands_are_listed(grader, tmp_path, monkeypatch):
-    """As a wrong command is answered."""
-    monkeypatch.chdir(tmp_path)
-    ran = grader()
-    assert ran.code == 2
-    assert ran.lines[0] == "Usage: grader [OPTIONS] [COMMAND] [ARGS]..."
-
-
 def test_where_nothing_changed_torch_is_not_imported(status, folder):
     """The answer comes at once."""
     status()
