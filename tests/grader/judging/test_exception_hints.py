@@ -356,6 +356,11 @@ def test_a_refusal_of_a_call_of_ones_own_leads_to_that_call() -> None:
     ]
 
 
+BY_ZERO = (
+    "The number that is divided by is 0 here: where does it come from, and is each argument of the call "
+    "in its place?"
+)
+
 SIZES = (
     "The sizes asked for here hold 60 numbers together, and the tensor has 240. Which of these sizes "
     "is another one than you expect?"
@@ -367,7 +372,7 @@ SIZES = (
     [
         ("ValueError", "too long", 'raise ValueError("too long")', [REFUSED]),
         ("AssertionError", "", "assert d_out % num_heads == 0", [REFUSED]),
-        ("ZeroDivisionError", "float modulo", "assert d_out % num_heads == 0", []),
+        ("ZeroDivisionError", "float modulo", "assert d_out % num_heads == 0", [BY_ZERO]),
         ("ValueError", "too long", 'if n > 4: raise ValueError("too long")', [REFUSED]),
         ("ValueError", "too many values to unpack (expected 2)", "a, raised = x.shape", []),
         (

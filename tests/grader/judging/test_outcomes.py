@@ -135,7 +135,7 @@ def test_a_page_says_why_a_recognised_slip_leaves_less_than_elsewhere():
     assert note.startswith(
         "Less is left than a slip leaves elsewhere: the code ended in an exception"
     )
-    assert leading_lines(exercise)[0] == note
+    assert leading_lines(exercise)[-1] == note
 
 
 @pytest.mark.parametrize(
