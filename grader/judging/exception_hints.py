@@ -155,7 +155,7 @@ LINE_HINTS = (
         r"'indices' to have one of the following scalar types: Long, Int",
         "",
         N_(
-            "Numbers of tokens, or positions, are needed here, and other numbers come. `argmax` gives the "
+            "Whole numbers, such as positions, are needed here, and other numbers come. `argmax` gives the "
             "position of the largest value; `max` along an axis gives values first, then positions."
         ),
     ),

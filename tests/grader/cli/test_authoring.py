@@ -314,7 +314,7 @@ def test_in_a_release_check_and_hint_work_as_in_the_course(
     monkeypatch.chdir(shutil.copytree(released, tmp_path / "released"))  # paths are shown from it
     there = [grader("check", "--submission", place), grader("hint", "Mixture")]
     assert there[1] == here[1]
-    assert there[0].lines == [*here[0].lines, "The visible checks decide 2 of 6 points."]
+    assert there[0].lines == [*here[0].lines, "The visible checks decide 2.4 of 6 points."]
     assert "(scores-not-scaled)" in there[0].out
 
 

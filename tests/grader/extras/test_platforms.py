@@ -119,7 +119,7 @@ def test_canvas_gets_its_own_columns(class_run, example_class) -> None:
     blank = len(given) - 2
     assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles]
     assert possible == ["    Points Possible", "", "", "", "", *most]
-    assert first == ["Lovelace, Ada", "42", "", "ada", "A", "6", "6.1", *[""] * blank]
+    assert first == ["Lovelace, Ada", "42", "", "ada", "A", "6", "6.5", *[""] * blank]
     assert second == ["never_handed_in", "", "", "never_handed_in", "", *[""] * len(given)]
 
 
