@@ -89,6 +89,8 @@ def desk(
         made = Desk(course, out, options, intake, path, requests=requests, jobs=cores())
 
         def ready(address: str, once: str) -> None:
+            if requests and not requests.exists():
+                echo(f"Nobody has asked for another look yet: {requests} is not there.")
             echo(f"The desk is open at {address}\nCtrl-C ends it.")
             if not no_browser and _has_screen():
                 webbrowser.open(once)

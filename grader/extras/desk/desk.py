@@ -83,7 +83,7 @@ class Desk:
         options: how the class was graded last.
         intake: what it handed in, and its roster.
         path: the file of decisions, which may not be there yet.
-        requests: what students ask to be looked at again; None where there is no such file.
+        requests: what students ask to be looked at again, once that file is there; None for none.
         jobs: how many processes may score the class.
     """
 
@@ -121,7 +121,9 @@ class Desk:
             UsageError: when another command works in the folder, or requests cannot be read.
             CourseError: when something is wrong in the decisions.
         """
-        self._requested = read_requests(self.requests) if self.requests is not None else []
+        self._requested = []
+        if self.requests is not None and self.requests.exists():
+            self._requested = read_requests(self.requests)
         text, stamp = self._text(), _stamp(self.out / STORE)
         if self._read == (stamp, text):
             return

@@ -225,6 +225,10 @@ def test_a_request_is_shown_until_it_is_answered(room, client):
     text = room.desk.requests.read_text("utf-8")
     room.desk.requests.write_text("who\n", "utf-8")
     assert "have no columns student, exercise, why" in client.ask("/").words
+    room.desk.requests.unlink()  # nobody has asked yet
+    answer = client.ask("/")
+    assert answer.status == 200
+    assert "Regrade requests" not in answer.words
     room.desk.requests.write_text(text, "utf-8")
 
 
