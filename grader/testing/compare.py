@@ -323,16 +323,13 @@ def letter_case(name: str, other: str) -> tuple[str, ...]:
 def _compare_sequence(
     actual: Sequence[Any], expected: Sequence[Any], again: Callable[[Any, Any], Found]
 ) -> Found:
-    if _are_sizes(actual, expected):
+    if _are_few(_is_size, actual, expected):
         if [*actual] == [*expected]:
             return None  # but for which of the two kinds they are
         kind = tuple if isinstance(expected, tuple) else list
         return _contrast(f"{kind(expected)}", f"{kind(actual)}"), ()
     if len(actual) != len(expected):
-        if (
-            all(map(_is_number, (*actual, *expected)))
-            and max(len(actual), len(expected)) <= MOST_SIZES
-        ):
+        if _are_few(_is_number, actual, expected):
             shown = (f"[{', '.join(f'{v:.6g}' for v in values)}]" for values in (expected, actual))
             return _contrast(*shown), ()
         template = _("expected {expected} entries, received {actual}")
@@ -349,15 +346,18 @@ def _entries(
     """Pairs of entries with their positions; of lists within lists theirs, where all is as long."""
     for index, (one, other) in enumerate(zip(actual, expected, strict=True)):
         is_list = isinstance(other, list | tuple) and type(one) is type(other)
-        if is_list and len(one) == len(other) and not _are_sizes(one, other):
+        if is_list and len(one) == len(other) and not _are_few(_is_size, one, other):
             yield from _entries(one, other, (*place, index))
         else:
             yield (*place, index), one, other
 
 
-def _are_sizes(actual: Sequence[Any], expected: Sequence[Any]) -> bool:
+def _are_few(
+    is_kind: Callable[[Any], bool], actual: Sequence[Any], expected: Sequence[Any]
+) -> bool:
+    """Whether both are short, and all their entries of a kind."""
     is_short = max(len(actual), len(expected)) <= MOST_SIZES
-    return is_short and all(map(_is_size, (*actual, *expected)))
+    return is_short and all(map(is_kind, (*actual, *expected)))
 
 
 def _is_number(value: Any) -> bool:
