@@ -283,9 +283,9 @@ class Course:
         found = {name.partition(".")[0] for name in self.packages}
         return bool(found & {*LIBRARIES}) or any(map(ARRAYS.search, self._code))
 
-    @cached_property
+    @property
     def _code(self) -> list[str]:
-        """The texts of its solutions and checks."""
+        """The texts of its solutions and checks; not kept, as `check` forks once `packages` is known."""
         paths = (*self.files_of(SOLUTIONS), *self.files_of(CHECKS))
         files = (path for path in paths if path.suffix == ".py" and path.is_file())
         return [path.read_text("utf-8", "replace") for path in files]

@@ -213,17 +213,19 @@ class Submission:
             assignments: those that are asked for: their files count, and those whose modules these
                 mention; None for all files.
         """
-        left = list(self.sources)
+        left, others = [*self.sources], dict[str, SourceFile]()
         if assignments is not None:
             asked = assignments & self.readings.keys()
-            left = [key for id_ in asked for key in self.files_for(id_)]
-        found: dict[str, tuple[str, ...]] = {}
-        while left:
-            if (key := left.pop()) not in found:
-                source = self.sources[key]
-                found[key] = source.libraries
-                left += (k for k, s in self.sources.items() if s.module in source.words)
-        return tuple(dict.fromkeys(name for names in found.values() for name in names))
+            left = [*{key for id_ in asked for key in self.files_for(id_)}]
+            others = {key: one for key, one in self.sources.items() if key not in left}
+        while left and others:
+            words = self.sources[left.pop()].words
+            mentioned = [key for key, other in others.items() if other.module in words]
+            left += mentioned
+            for key in mentioned:
+                del others[key]
+        needed = (source for key, source in self.sources.items() if key not in others)
+        return tuple(dict.fromkeys(name for source in needed for name in source.libraries))
 
     @cached_property
     def hash(self) -> str:

@@ -138,6 +138,7 @@ def test_torch_is_imported_beforehand_where_the_course_needs_it(read, tmp_path, 
     (tmp_path / file).write_text(text, "utf-8")
     course = read(SMALLEST + '\n[limits]\npackages = ["wave"]\n')
     assert course.packages == (*needed, "wave")
+    assert "_code" not in vars(course)  # a fork would find solutions and checks there
 
 
 def test_a_full_course_is_read_in_order(read):
