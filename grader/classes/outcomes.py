@@ -5,8 +5,10 @@ Titles, weights, points, and the sentences on known mistakes are put in when a r
 
 import hashlib
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -28,6 +30,9 @@ from grader.course.misconceptions import all_misconceptions
 from grader.course.outcome_parts import everything_of
 from grader.judging.outcomes import has_to_hold_first
 from grader.judging.scoring import is_decided
+
+if TYPE_CHECKING:
+    from grader.judging.run import Check
 
 
 class AssignmentOutcome(msgspec.Struct, frozen=True, array_like=True):
@@ -134,11 +139,26 @@ class Declared(msgspec.Struct, frozen=True):
 
 def declared_by(course: Course, assignment: Assignment) -> Declared:
     """What the course says, worked out once for each state of the assignment."""
+    return _declared(course, [assignment])[assignment.id]
 
-    def make() -> bytes:
+
+def _declared(course: Course, assignments: Iterable[Assignment]) -> dict[str, Declared]:
+    """The same of several assignments, whose checks are collected at once."""
+
+    @cache
+    def collected() -> "Iterable[Check]":
         from grader.judging.collect import collect  # imports torch
 
-        found = collect(course, [e.id for e in assignment.exercises], tuple(Visibility))
+        return collect(course, [e.id for a in assignments for e in a.exercises], tuple(Visibility))
+
+    return {a.id: _kept_declared(course, a, collected) for a in assignments}
+
+
+def _kept_declared(
+    course: Course, assignment: Assignment, collected: "Callable[[], Iterable[Check]]"
+) -> Declared:
+    def make() -> bytes:
+        found = (check for check in collected() if check.exercise.assignment == assignment.id)
         checks = {check.id: (check.weight, check.is_conduct, check.title) for check in found}
         mistakes = {
             one.id: replace(
@@ -172,7 +192,7 @@ class Words:
     def of(course: Course, assignments: Collection[str]) -> "Words":
         """With what the course says now of some assignments, which may import others."""
         some = course.only(assignments)
-        return Words(some, {a.id: declared_by(course, a) for a in some.assignments})
+        return Words(some, _declared(course, some.assignments))
 
     def result(self, outcome: AssignmentOutcome) -> AssignmentResult:
         """An assignment's result, without scores."""

@@ -14,28 +14,33 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
 def without_comments(path: Path) -> bytes:
     """What a file says to Python or to a reader of TOML; all of it where it is neither."""
-    return _content(path.suffix, path.read_bytes(), of_outcomes=False)
+    return _contents(path.suffix, path.read_bytes())[0]
 
 
 def deciding_outcomes(path: Path) -> bytes:
     """The same without docstrings, marks of scores, and a misconception's words and kind."""
-    return _content(path.suffix, path.read_bytes(), of_outcomes=True)
+    return _contents(path.suffix, path.read_bytes())[1]
 
 
 @cache
-def _content(suffix: str, data: bytes, *, of_outcomes: bool) -> bytes:
+def _contents(suffix: str, data: bytes) -> tuple[bytes, bytes]:
+    """Both."""
     with suppress(SyntaxError, ValueError, RecursionError):
         if suffix == ".py":
             tree = ast.parse(data)
-            for node in ast.walk(tree) if of_outcomes else ():
+            whole = ast.dump(tree)
+            for node in ast.walk(tree):
                 if isinstance(node, Definition):
                     _strip(node)
-            return ast.dump(tree).encode("utf-8", "backslashreplace")
+            return _encoded(whole), _encoded(ast.dump(tree))
         if suffix == ".toml":
             content: object = tomllib.loads(data.decode())
-            content = _wordless(content) if of_outcomes else content
-            return repr(content).encode("utf-8", "backslashreplace")
-    return data
+            return _encoded(repr(content)), _encoded(repr(_wordless(content)))
+    return data, data
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _strip(node: Definition) -> None:

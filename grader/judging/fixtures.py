@@ -14,7 +14,7 @@ from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import Launcher, default_launcher
-from grader.sessions.reference_sessions import CachedSession, RecordedSession
+from grader.sessions.reference_sessions import CachedSession, RecordedSession, Replies
 from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Reading, Submission, read_submission
 from grader.testing.attempt import Attempt
@@ -54,8 +54,8 @@ class CheckEnvironment:
         reference: the hidden solution, live or from a recording.
         seed: the run's secret seed for hidden inputs.
         overdue: ids of checks that did not return in time, and are not tried again.
-        beside: makes another session with the solution, which knows the same replies; None where
-            there is no solution.
+        beside: makes another session with the solution; None where there is none.
+        replies: what the reference is known to reply.
     """
 
     course: Course
@@ -64,7 +64,8 @@ class CheckEnvironment:
     reference_session: Session
     seed: str
     overdue: set[str] = field(default_factory=set)
-    beside: Callable[[], Session] | None = None
+    beside: Callable[[], CachedSession] | None = None
+    replies: Replies = field(default_factory=Replies)
 
     def close(self) -> None:
         """End what the reference runs in."""
@@ -134,12 +135,14 @@ def live_environment(
         inner = ChildSession(parent, submission, course.limits, owns_launcher=is_made)
     session = CachedSession(inner)
 
-    def beside() -> Session:
-        return CachedSession(inner.of(submission) or InProcessSession(submission), session.kept)
+    def beside() -> CachedSession:
+        return CachedSession(inner.of(submission) or InProcessSession(submission))
 
     reference = SubmissionHandle(submission, session, course.limits)
     ledger = Ledger(course.root, course.ledger)
-    return CheckEnvironment(course, ledger, reference, session, seed, beside=beside)
+    return CheckEnvironment(
+        course, ledger, reference, session, seed, beside=beside, replies=session.replies
+    )
 
 
 def recorded_environment(course: Course, recordings: Mapping[str, Recording]) -> CheckEnvironment:

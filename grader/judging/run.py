@@ -471,7 +471,7 @@ class CheckRun:
 
     def _behind_it(self, id_: str) -> str:
         """Where to begin, where an exercise that is needed waits itself; "" elsewhere."""
-        root = self._root(id_)
+        root = self._root(id_) if id_ else ""
         if root == id_:
             return ""
         name, first = (one.partition("/")[2] for one in (id_, root))

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from grader.sandbox.torch_later import leave_out_compiler
+
 MIB = 2**20
 LIMITS_MEMORY = sys.platform == "linux"
 """Whether the memory of a process can be limited here."""
@@ -48,12 +50,13 @@ class ChildLimits:
 
 LIBRARIES = ("torch", "numpy", "pandas")
 """What takes long to import: that is done before a child is forked, where code mentions it."""
-SLOW_PART = "torch._dynamo"
-"""What torch imports itself, in more than a second, when one of some things is first done."""
+SLOW_PARTS = {
+    "torch._dynamo.config": re.compile(r"\btorch\.(?:func|compile|vmap)\b"),
+    "sympy": re.compile(r"""["']meta["']"""),
+}
+"""What torch imports itself, in a quarter of a second or more, when some things are first done."""
 TORCH_CACHE = "TORCHINDUCTOR_CACHE_DIR"
 """The variable with the folder that importing it makes where there is none."""
-NEEDS_SLOW_PART = re.compile(r"""["']meta["']|\boptim\b|\btorch\.(?:func|compile|vmap)\b""")
-"""Some of these things as code has them."""
 
 
 def libraries_in(texts: Iterable[str]) -> tuple[str, ...]:
@@ -65,7 +68,8 @@ def libraries_in(texts: Iterable[str]) -> tuple[str, ...]:
 
 def slow_parts_in(texts: Iterable[str]) -> tuple[str, ...]:
     """What else is imported before a child is forked, for what some code does."""
-    return (SLOW_PART,) if any(map(NEEDS_SLOW_PART.search, texts)) else ()
+    text = "\n".join(texts)
+    return tuple(name for name, needed in SLOW_PARTS.items() if needed.search(text))
 
 
 def import_packages(names: Iterable[str]) -> None:
@@ -73,6 +77,7 @@ def import_packages(names: Iterable[str]) -> None:
     for name in names:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
+    leave_out_compiler()
 
 
 def limit_process(limits: ChildLimits) -> None:

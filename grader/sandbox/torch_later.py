@@ -6,6 +6,7 @@ It runs on both sides, beside student code as well. All that needs torch is in `
 
 import importlib
 import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
@@ -33,7 +34,49 @@ else:
     module_state = _Later("grader.sandbox.module_state")
     meter = _Later("grader.sandbox.meter")
 
-__all__ = ["has_torch", "is_module", "is_tensor", "meter", "module_state", "tensors", "torch"]
+__all__ = [
+    "has_torch",
+    "is_module",
+    "is_tensor",
+    "leave_out_compiler",
+    "meter",
+    "module_state",
+    "tensors",
+    "torch",
+]
+
+COMPILER = "torch._dynamo"
+
+
+class _Compiler(ModuleType):
+    """Stands for torch's compiler until something is compiled.
+
+    Optimizers and the device "meta" import it, in a second, for these two functions: which do
+    nothing where nothing is compiled.
+    """
+
+    def disable(self, function: Any, *_options: Any, **_more: Any) -> Any:
+        """The function, which is not compiled as it is."""
+        return function
+
+    def graph_break(self, *_options: Any, **_more: Any) -> None:
+        """Nothing, outside a function that is compiled."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else somebody asks for is the compiler's own."""
+        if name in ("__file__", "__wrapped__"):  # what tools ask any module for
+            raise AttributeError(name)
+        if sys.modules.get(COMPILER) is self:
+            del sys.modules[COMPILER]
+        return getattr(importlib.import_module(COMPILER), name)
+
+
+def leave_out_compiler() -> None:
+    """Where torch is imported, let nothing import its compiler but what compiles."""
+    library = sys.modules.get("torch")
+    if library is not None and COMPILER not in sys.modules:
+        sys.modules[COMPILER] = compiler = _Compiler(COMPILER)
+        vars(library)["_dynamo"] = compiler
 
 
 def has_torch() -> bool:

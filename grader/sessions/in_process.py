@@ -13,7 +13,7 @@ from typing import Any, TextIO, cast
 
 from grader.course.course import Limits
 from grader.sandbox.failures import OutOfTime
-from grader.sandbox.limits import LIMITS_MEMORY, SLOW_PART, import_packages
+from grader.sandbox.limits import LIMITS_MEMORY, SLOW_PARTS, import_packages
 from grader.sandbox.loader import Loader
 from grader.sandbox.servant import Servant
 from grader.sandbox.wire import Frame
@@ -69,7 +69,7 @@ class InProcessSession(Session):
         self.servant = Servant(Loader(interactive=True), drain=self.heard.drain, interactive=True)
         headers = {key: source.header() for key, source in submission.sources.items()}
         self.servant.loader.add(headers, submission.modules, submission.lent)
-        import_packages(name for name in submission.libraries() if name != SLOW_PART)
+        import_packages(name for name in submission.libraries() if name not in SLOW_PARTS)
         self.folder = "."
         if contents := {name: path.read_bytes() for name, path in submission.files.items()}:
             self.folder = tempfile.mkdtemp()

@@ -5,8 +5,11 @@ A check's transcript is its requests after `begin`, and the replies to them.
 
 import hashlib
 import json
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from grader.core.errors import GraderFault
@@ -14,6 +17,8 @@ from grader.sandbox.wire import Frame
 from grader.sessions.base import Session
 
 MAX_KEPT = 20_000
+Kept = dict[str, tuple[dict[str, Any], bytes]]
+"""Replies as they are kept: header and payload, by what was asked."""
 Transcripts = dict[str, list[tuple[str, Frame]]]
 """Per check, in order: the shape of each request, and the reply."""
 
@@ -30,6 +35,52 @@ class _AroundSession(Session):
 
 
 @dataclass(slots=True)
+class Replies:
+    """What a reference replied.
+
+    Args:
+        kept: the replies, by the key of a file for loading it, else by a digest of the requests that
+            led to them; the one that was used last comes last.
+        used: the keys of those that were used since somebody emptied it, at most so many.
+        change: what is made of each before it is handed out.
+    """
+
+    kept: OrderedDict[str, Frame] = field(default_factory=OrderedDict)
+    used: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_KEPT))
+    change: Callable[[Frame], Frame] = lambda reply: reply
+
+    def of(self, key: str, ask: Callable[[], Frame], *, anew: bool = False) -> Frame:
+        """The reply that is known, else what comes when the reference is asked."""
+        self.used.append(key)
+        reply = ask() if anew or key not in self.kept else self.kept[key]
+        self._keep(key, reply)
+        return self.change(reply)
+
+    @contextmanager
+    def changed(self, change: Callable[[Frame], Frame]) -> Iterator[None]:
+        """Hand out replies that are changed; those that are kept are as they were."""
+        before, self.change = self.change, change
+        yield
+        self.change = before
+
+    def take(self, known: Kept) -> None:
+        """Know what a reference replied in another process."""
+        for key, (header, payload) in known.items():
+            self._keep(key, Frame(header, payload))
+
+    def those_used(self) -> Kept:
+        """What was used since `used` was emptied."""
+        found = ((key, self.kept[key]) for key in self.used if key in self.kept)
+        return {key: (reply.header, reply.payload) for key, reply in found}
+
+    def _keep(self, key: str, reply: Frame) -> None:
+        self.kept[key] = reply
+        self.kept.move_to_end(key)
+        if len(self.kept) > MAX_KEPT:
+            self.kept.popitem(last=False)
+
+
+@dataclass(slots=True)
 class CachedSession(_AroundSession):
     """Keeps the replies of another session by all the requests that led to them.
 
@@ -37,15 +88,13 @@ class CachedSession(_AroundSession):
     so far. Only when these are new is the other session asked, after it was sent the earlier ones.
 
     Args:
-        kept: the replies, by a digest of the requests that led to them.
-        opened: the replies to loading a file, by its key.
+        replies: what is known.
         requests: those of the check that is under way.
         digest: of these requests.
         live: whether the other session was sent these requests.
     """
 
-    kept: OrderedDict[bytes, Frame] = field(default_factory=OrderedDict)
-    opened: dict[str, Frame] = field(default_factory=dict)
+    replies: Replies = field(default_factory=Replies)
     requests: list[Frame] = field(default_factory=list)
     digest: bytes = b""
     live: bool = False
@@ -57,26 +106,22 @@ class CachedSession(_AroundSession):
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Reply from memory where these requests are known."""
         if frame.header["verb"] == "open":
-            key = frame.header["source"]
-            if key not in self.opened:
-                self.opened[key] = self.inner.ask(frame, seconds)
-            return self.opened[key]
+            return self.replies.of(frame.header["source"], lambda: self.inner.ask(frame, seconds))
         if frame.header["verb"] == "forget":
             return Frame({})
         text = json.dumps(frame.header, sort_keys=True).encode()
         self.digest = hashlib.blake2b(self.digest + text + frame.payload).digest()
-        if self.digest in self.kept and not self.live:
-            self.kept.move_to_end(self.digest)
-        else:
-            if not self.live:
-                self.live = True
-                for earlier in (Frame({"verb": "forget"}), *self.requests):
-                    self.inner.ask(earlier, seconds)
-            self.kept[self.digest] = self.inner.ask(frame, seconds)
-            if len(self.kept) > MAX_KEPT:
-                self.kept.popitem(last=False)
         self.requests.append(frame)
-        return self.kept[self.digest]
+        return self.replies.of(self.digest.hex(), partial(self._live, seconds), anew=self.live)
+
+    def _live(self, seconds: float) -> Frame:
+        """What the other session replies to the last request, once it was sent the earlier ones."""
+        *earlier, last = self.requests
+        if not self.live:
+            self.live = True
+            for request in (Frame({"verb": "forget"}), *earlier):
+                self.inner.ask(request, seconds)
+        return self.inner.ask(last, seconds)
 
 
 def shape_of(frame: Frame) -> str:

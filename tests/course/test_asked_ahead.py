@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
+from grader.core.records import Visibility
 from grader.course.course import Course
 from grader.course.misconceptions import read_misconceptions
 from grader.judging.answer_cache import AnswerCache
 from grader.judging.results import to_json
 from grader.judging.submission_grader import Scope, SubmissionGrader, grade
+from grader.sandbox.wire import Frame, decode_header, split
 from grader.sessions.child import ChildSession
+from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.submission import read_submission
 
@@ -123,3 +126,50 @@ def test_known_mistakes_have_the_same_record(
         file.write_text(text.replace(mistake.find, mistake.replace), "utf-8")
         found += [mistake.mistake.id] if differs(tmp_path, assignment.id) else []
     assert found == []
+
+
+BUILT_ON_REPLIES = {
+    "15_cache/CachedAttention": "visible::test_one_token_after_the_other",
+    "15_cache/generate_cached": "visible::test_eight_tokens_cost_eight_steps",
+    "17_a_model_that_writes/attend": "hidden::test_unseen_texts",
+}
+"""By exercise, a check that hands back what came back."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("id_", BUILT_ON_REPLIES)
+def test_what_the_solution_replied_is_not_sent_ahead(
+    id_: str, course: Course, grader: SubmissionGrader
+) -> None:
+    """A student's process could read it before it replies itself; such checks ask by themselves."""
+    exercise, asked = course.exercises[id_], dict[str, tuple[bytes, ...]]()
+    checks = grader.checks(Scope({id_: exercise}))
+    assert grader.expected is not None
+    for visibility in Visibility:
+        some = [check for check in checks if check.visibility is visibility]
+        asked |= grader.expected.of(exercise, some).requests
+    assert f"{id_}::{BUILT_ON_REPLIES[id_]}" not in asked
+    assert len(asked) > len(checks) / 3
+    with closing(InProcessSession(grader.environment.reference.submission)) as session:
+        for check, requests in asked.items():
+            assert not repeated(session, requests), check
+
+
+def repeated(session: InProcessSession, requests: tuple[bytes, ...]) -> list[int]:
+    """Which of these requests hold eight numbers in a row that only an earlier reply has."""
+    session.ask(Frame({"verb": "forget"}), 1.0)
+    known, replied, found = set[bytes](), set[bytes](), []
+    for number, request in enumerate(requests):
+        ((text, payload),) = split(request)
+        given = in_eights(payload)
+        if replied & (given - known):
+            found.append(number)
+        known |= given
+        replied |= in_eights(session.ask(Frame(decode_header(text), payload), 60.0).payload) - known
+    return found
+
+
+def in_eights(payload: bytes) -> set[bytes]:
+    """All eight numbers of four bytes in a row, but where they are nearly all the same."""
+    windows = (payload[start : start + 32] for start in range(0, len(payload) - 31, 4))
+    return {window for window in windows if len(set(window)) > 8}

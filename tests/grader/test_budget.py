@@ -3,13 +3,11 @@
 import tomllib
 from pathlib import Path
 
-import pytest
 from code_lines import code_lines, code_lines_in
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.slow
 def test_the_package_keeps_to_its_budget_of_lines() -> None:
     """Whoever needs more raises `[tool.budget]`, and says why in the commit."""
     budget = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["budget"]

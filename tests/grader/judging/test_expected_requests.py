@@ -1,20 +1,23 @@
 """Tests of what is asked ahead: the solution's requests, byte for byte, and nothing besides."""
 
+import math
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from msgspec import msgpack
 
-from grader.core.records import Result
+from grader.core.records import Result, Visibility
 from grader.course.course import Course
 from grader.judging.answer_cache import AnswerCache
+from grader.judging.expected_requests import ExpectedRequests, shaken
 from grader.judging.solution_requests import SolutionRequests
 from grader.judging.submission_grader import Scope, SubmissionGrader, grade
 from grader.sandbox.stream import Raw
-from grader.sandbox.wire import Frame, decode_header, encode, split
+from grader.sandbox.wire import Frame, Packer, Unpacker, decode_header, encode, split
 from grader.sessions.base import OwnFrame
 from grader.sessions.child import ChildSession
 from grader.submissions.submission import read_submission
@@ -118,3 +121,60 @@ def outcomes(result: Result) -> dict[str, tuple[str, str]]:
     return {
         check.id: (check.outcome, check.message) for e in result.exercises for check in e.checks
     }
+
+
+def test_what_is_shaken_differs_in_the_last_bits_alone() -> None:
+    """Zeros, whole numbers, texts and flags are as they were: checks compare them exactly."""
+    values = {
+        "weights": torch.tensor([0.0, 0.5, -3.0]),
+        "ids": torch.tensor([1, 2]),
+        "mask": torch.tensor([True, False, True]),
+        "double": torch.tensor([0.1], dtype=torch.float64),
+        "half": torch.tensor([1.0, math.inf], dtype=torch.bfloat16),
+        "loss": [0.25, 0.0, 3],
+        "raw": b"123",
+    }
+    packer = Packer()
+    reply = Frame({"value": packer.pack(values), "output": "0.5"}, packer.payload())
+    found = shaken(reply)
+    unpacker = Unpacker(found.payload)
+    value = unpacker.unpack(found.header["value"])
+    unpacker.finish()
+    changed = {name for name in values if not equal(values[name], value[name])}
+    assert changed == {"weights", "double", "half", "loss"}
+    assert found.header["output"] == "0.5"
+    assert (value["weights"] == values["weights"]).tolist() == [True, False, False]
+    assert torch.allclose(value["weights"], values["weights"], rtol=1e-6)
+    assert math.isinf(value["half"][1])
+    assert (value["loss"][0] - 0.25, value["loss"][1:]) == (math.ulp(0.25), [0.0, 3])
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two values are the same."""
+    return torch.equal(one, other) if isinstance(one, torch.Tensor) else bool(one == other)
+
+
+def test_of_a_reply_with_bytes_that_nobody_knows_nothing_is_left() -> None:
+    """A check that reads it ends, so nothing that depends on it is taken for independent."""
+    assert shaken(Frame({"value": {"unheard of": 4}}, b"1234")) == Frame({})
+
+
+def test_the_solution_need_not_run_where_its_replies_are_kept(
+    bench: SubmissionGrader, course: Course, graded: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second process reads what it replied in the first."""
+
+    def ask_all(expected: ExpectedRequests) -> set[str]:
+        for exercise in course.exercises.values():
+            checks = bench.checks(Scope({exercise.id: exercise}))
+            for visibility in Visibility:
+                some = [check for check in checks if check.visibility is visibility]
+                expected.of(exercise, some)
+        return {*bench.environment.replies.kept}
+
+    known = ask_all(ExpectedRequests(bench.environment))
+    bench.environment.replies.kept.clear()
+    assert set() < ask_all(ExpectedRequests(bench.environment)) <= known
+    monkeypatch.setattr(bench.environment.reference_session.inner, "ask", None)
+    result, _heard = graded(bench, solutions(course))
+    assert result.score == result.max_score

@@ -118,7 +118,7 @@ def test_what_is_kept_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     session = CachedSession(inner)
     for name in ("a", "b", "a", "c", "a", "b"):
         assert follow(session, "one", name) == [name]
-    assert ([name for name in inner.asked if name != "forget"], len(session.kept)) == (
+    assert ([name for name in inner.asked if name != "forget"], len(session.replies.kept)) == (
         ["a", "b", "c", "b"],
         2,
     )
