@@ -120,13 +120,18 @@ def open_course(lang: str | None) -> Course:
 
 
 def current_course() -> Course:
-    """Load the course that the working directory lies in.
+    """The course that the working directory lies in, loaded once for each command.
 
     Raises:
         UsageError: when there is none.
         CourseError: when its manifest is wrong.
     """
-    return load_course(find_course(Path.cwd()))
+    root, context = find_course(Path.cwd()), click.get_current_context(silent=True)
+    loaded = {} if context is None else context.meta.setdefault(__name__, {})
+    if root not in loaded:
+        loaded[root] = load_course(root)
+    course: Course = loaded[root]
+    return course
 
 
 def cores() -> int:

@@ -34,7 +34,7 @@ def kept(kind: str, depends_on: object, make: Callable[[], bytes], *, most: int 
         depends_on: everything that decides it, as JSON, besides versions, the machine's kind and this
             package, which count always.
         make: makes it; what it raises is passed on, and nothing is kept then.
-        most: files of this kind that are kept: those that were used last.
+        most: files of this kind that are kept, or a few more: those that were used last.
     """
     content = found(kind, depends_on)
     if content is None:
@@ -66,9 +66,10 @@ def keep(kind: str, depends_on: object, content: bytes, *, most: int = 64) -> No
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.parent.chmod(0o700)
         write_whole(path, hashlib.sha256(content).digest() + content)
-        files = sorted(path.parent.glob("*.bin"), key=_last_used)
-        for old in files[: max(0, len(files) - most)]:
-            old.unlink(missing_ok=True)
+        files = [*path.parent.glob("*.bin")]
+        if len(files) > most + most // 4:  # not each time: all have to be looked at
+            for old in sorted(files, key=_last_used)[: len(files) - most]:
+                old.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -268,7 +268,7 @@ QUERY = "self.W_query = nn.Linear(d_in, d_out, bias={})"
             "15_cache",
             (f"return {BOTH}", f"both = {BOTH}\n    past_keys.zero_()\n    return both"),
             "`append_to_cache` of assignment 15",
-            marks=pytest.mark.proof,
+            marks=[pytest.mark.proof, pytest.mark.long],
         ),
         (
             "17_a_model_that_writes/write",

@@ -73,7 +73,7 @@ def mistaken_answers(known_mistakes: LiveMistakes, assignment: Assignment) -> li
     scope="module",
     params=[
         pytest.param(SHORT, id="short"),
-        pytest.param(WHOLE, id="whole", marks=pytest.mark.proof),
+        pytest.param(WHOLE, id="whole", marks=[pytest.mark.proof, pytest.mark.long]),
     ],
 )
 def scripts(

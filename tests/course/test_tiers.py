@@ -47,7 +47,7 @@ def collected(root: Path, table: dict[str, list[str]]) -> Counter[str]:
     return Counter(Path(path).stem for path in found)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_every_promise_has_a_test_in_make_test(
     table: dict[str, list[str]], collected: Counter[str]
 ) -> None:
@@ -57,7 +57,7 @@ def test_every_promise_has_a_test_in_make_test(
     assert without_a_test(table, collected) == []
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_every_file_that_the_table_names_is_in_make_test(
     table: dict[str, list[str]], collected: Counter[str]
 ) -> None:

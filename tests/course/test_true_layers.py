@@ -33,7 +33,7 @@ GPT2_SCALE = "scores / self.head_dim**0.5"
         pytest.param(
             *(HEADS, "scores = head_scores(queries,", "scores = head_scores(queries / 8**0.5,"),
             "multi-head-root-forgotten",
-            marks=pytest.mark.proof,
+            marks=[pytest.mark.proof, pytest.mark.long],
         ),
         (
             HEADS,

@@ -262,7 +262,10 @@ DIVISIBLE = "if d_out % num_heads != 0:"
         (GPT2, "return self.out_proj(context)", "return context", "gpt2-out-proj-unused"),
         (GPT2, DIVISIBLE, DIVISIBLE.replace("d_out", "d_in"), "gpt2-divisibility-of-d-in"),
         (GPT2, DIVISIBLE, "if False:", "gpt2-divisibility-unchecked"),
-        (GPT2, "nn.Dropout(dropout)", "nn.Dropout(0.1)", "gpt2-dropout-of-a-tenth-always"),
+        pytest.param(
+            *(GPT2, "nn.Dropout(dropout)", "nn.Dropout(0.1)", "gpt2-dropout-of-a-tenth-always"),
+            marks=[pytest.mark.proof, pytest.mark.long],
+        ),
     ],
 )
 def test_a_mistake_of_the_layers_has_the_name_of_its_cause(

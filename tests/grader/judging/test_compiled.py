@@ -192,7 +192,7 @@ def test_what_was_compiled_for_something_else_is_not_used(small_class, cache, wa
     assert found == small_class.results(**given, names=SOME)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_torn_cache_is_made_again(small_class, compiled, warm):
     """Each of its files, whichever half is lost."""
     files = [*warm.rglob("*.bin")]

@@ -63,7 +63,11 @@ def test_next_goes_through_what_the_map_shows(window):
 
 
 @pytest.mark.parametrize(
-    ("size", "dark"), [pytest.param(DESKTOP, False, marks=pytest.mark.proof), (PHONE, True)]
+    ("size", "dark"),
+    [
+        pytest.param(DESKTOP, False, marks=[pytest.mark.proof, pytest.mark.long]),
+        pytest.param(PHONE, True, marks=pytest.mark.proof),
+    ],
 )
 def test_both_pages_pass_the_accessibility_check(window, size, dark):
     """axe-core finds nothing, everything unfolded; none is wider than a phone; no complaint."""
