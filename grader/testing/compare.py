@@ -61,9 +61,7 @@ MOST_NAMED = 4
 MOST_PERMUTED = 4
 """The axes of a tensor of which every order is tried."""
 
-NAN_IS_NOT_NAN = N_(
-    "Both are NaN, which is equal to nothing. A check that means it says `equal_nan=True`."
-)
+NAN_IS_NOT_NAN = N_("Both are NaN, which is equal to nothing, not even to itself.")
 
 Say = Callable[[str], str]
 """Puts words of ours into the language of the run."""

@@ -31,7 +31,7 @@ from grader.classes.store import RunOptions, Store
 from grader.cli.class_output import row_results
 from grader.cli.publish import published
 from grader.core.entry_points import entries
-from grader.core.errors import GraderError, UsageError
+from grader.core.errors import CourseError, GraderError, UsageError
 from grader.core.files import OutputFile, file_name, write_whole
 from grader.core.language import _, listed
 from grader.core.processes import spread
@@ -44,6 +44,7 @@ from grader.extras.desk.edits import (
     edited,
     entries_about,
     position_of,
+    said_in_a_form,
     values_of,
 )
 from grader.extras.desk.lines import Line, Liner
@@ -287,7 +288,11 @@ class Desk:
                 return
             before = self._text()
             text = edited(before.decode("utf-8-sig"), kind, position, values).encode()
-            decisions = self._decisions(text)
+            try:
+                decisions = self._decisions(text)
+            except CourseError as error:
+                said = said_in_a_form(error.problems, kind, position, text)
+                raise CourseError(*said) from None
             if self._text() != before:
                 raise ConflictError(_("The file of decisions was just changed. Send it again."))
             write_whole(self.path, text)

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -160,6 +160,15 @@ def edited(text: str, kind: str, position: int | None, values: Mapping[str, obje
     else:
         parts[number] = after.lstrip("\r\n")
     return "".join(parts)
+
+
+def said_in_a_form(
+    problems: Iterable[str], kind: str, position: int | None, text: bytes
+) -> list[str]:
+    """What is wrong in a file: of the entry that a form made, without its place in the file."""
+    number = len(tomllib.loads(text.decode())[kind]) if position is None else position + 1
+    place = f"{kind}[{number}]."
+    return [problem.partition(place)[2] or problem for problem in problems]
 
 
 def _part_of(parts: Sequence[str], kind: str, position: int, text: str) -> int:

@@ -312,7 +312,7 @@ def test_an_expected_nan_is_told_how_it_is_meant() -> None:
     """So that an author who expects NaN finds the word."""
     for value in (NAN, torch.tensor([NAN])):
         (hint,) = mismatch(Judge(), value, value).difference.hints
-        assert hint.startswith("Both are NaN, which is equal to nothing.")
+        assert hint.startswith("Both are NaN, which is equal to nothing, ")
 
 
 def test_further_kinds_are_compared_whole_or_part_by_part() -> None:
