@@ -402,7 +402,7 @@ def why_less(exercise: ExerciseResult) -> str:
     if score >= rounded(Fraction(exercise.max_score) * KEPT[kind][0]):
         return ""
     words = _(
-        "Less is left than {kind} leaves elsewhere: the code ended in an exception, or gave another "
+        "Fewer points are left than is usual for {kind}: the code ended in an exception, or gave another "
         "kind of result, before the values that count could be judged."
     )
     return words.format(kind=_(KIND_WORDS[kind]))

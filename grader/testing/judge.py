@@ -27,9 +27,9 @@ FLOAT32: Any = "torch.float32"
 NO_RETURN = N_("Does your function end in a `return`?")
 
 NO_GRADIENT = N_(
-    "None comes where it has no part in the result at all. Gradients also stop at `.detach()`, "
-    "`.item()`, `torch.no_grad()`, NumPy, and where numbers are copied into a new tensor or "
-    "`nn.Parameter`."
+    "None comes where the result does not depend on it, where it is a plain tensor, and where its "
+    "module does not know it, as in a plain list. Gradients also stop at `.detach()`, `.item()`, "
+    "`torch.no_grad()`, NumPy, and where numbers are copied into a new tensor or `nn.Parameter`."
 )
 
 WRONG_SHAPE = "wrong shape "

@@ -205,7 +205,7 @@ def rounded_hints(actual: ArrayLike, expected: ArrayLike) -> Iterable[str]:
         expected: of the same shape.
     """
     actual, expected = np.asarray(actual), np.asarray(expected)
-    for digits in range(MOST_DIGITS, 0, -1):
+    for digits in range(MOST_DIGITS, 0, -1) if actual.any() else ():
         if np.allclose(actual, expected.round(digits), rtol=NEAR, atol=NEAR):
             template = ngettext(
                 "It is the expected result rounded to {count} digit after the point.",

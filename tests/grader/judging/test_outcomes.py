@@ -133,7 +133,7 @@ def test_a_page_says_why_a_recognised_slip_leaves_less_than_elsewhere():
     exercise = ExerciseResult("01_a/one", Decimal(0), 2, findings=(SLIP,))
     (note,) = notes_above(exercise)
     assert note.startswith(
-        "Less is left than a slip leaves elsewhere: the code ended in an exception"
+        "Fewer points are left than is usual for a slip: the code ended in an exception"
     )
     assert leading_lines(exercise)[-1] == note
 
