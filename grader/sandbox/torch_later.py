@@ -64,7 +64,7 @@ class _Compiler(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         """Whatever else somebody asks for is the compiler's own."""
-        if name in ("__file__", "__wrapped__"):  # what tools ask any module for
+        if name.startswith("__") and name != "__path__":  # what tools ask any module for
             raise AttributeError(name)
         if sys.modules.get(COMPILER) is self:
             del sys.modules[COMPILER]

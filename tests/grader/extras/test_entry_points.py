@@ -101,7 +101,7 @@ try:
     cli.main(sys.argv[1:], standalone_mode=False)
 except SystemExit:
     pass
-loaded = [name for name, module in sys.modules.items() if not hasattr(module, "__path__")]
+loaded = [name for name, module in [*sys.modules.items()] if not hasattr(module, "__path__")]
 print(sorted(name for name in loaded if name.startswith("grader.extras")))
 """
 
