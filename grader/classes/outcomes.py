@@ -5,9 +5,9 @@ Titles, weights, points, and the sentences on known mistakes are put in when a r
 
 import hashlib
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -137,13 +137,8 @@ class Declared(msgspec.Struct, frozen=True):
     mistakes: dict[str, Mistake]
 
 
-def declared_by(course: Course, assignment: Assignment) -> Declared:
-    """What the course says, worked out once for each state of the assignment."""
-    return _declared(course, [assignment])[assignment.id]
-
-
-def _declared(course: Course, assignments: Iterable[Assignment]) -> dict[str, Declared]:
-    """The same of several assignments, whose checks are collected at once."""
+def declared_by(course: Course, assignments: Sequence[Assignment]) -> dict[str, Declared]:
+    """What the course says of assignments, worked out once for each state of one."""
 
     @cache
     def collected() -> "Iterable[Check]":
@@ -151,13 +146,7 @@ def _declared(course: Course, assignments: Iterable[Assignment]) -> dict[str, De
 
         return collect(course, [e.id for a in assignments for e in a.exercises], tuple(Visibility))
 
-    return {a.id: _kept_declared(course, a, collected) for a in assignments}
-
-
-def _kept_declared(
-    course: Course, assignment: Assignment, collected: "Callable[[], Iterable[Check]]"
-) -> Declared:
-    def make() -> bytes:
+    def make(assignment: Assignment) -> bytes:
         found = (check for check in collected() if check.exercise.assignment == assignment.id)
         checks = {check.id: (check.weight, check.is_conduct, check.title) for check in found}
         mistakes = {
@@ -170,10 +159,14 @@ def _kept_declared(
         }
         return msgspec.json.encode(Declared(checks, mistakes))
 
+    def read(assignment: Assignment) -> Declared:
+        key = [everything_of(course, assignment), current(), words]
+        content = kept("declared", key, partial(make, assignment), most=256)
+        return msgspec.json.decode(content, type=Declared)
+
     catalogues = sorted((course.translations / current()).rglob("*.mo"))
     words = [hashlib.sha256(path.read_bytes()).hexdigest() for path in catalogues]
-    key = [everything_of(course, assignment), current(), words]
-    return msgspec.json.decode(kept("declared", key, make, most=256), type=Declared)
+    return {assignment.id: read(assignment) for assignment in assignments}
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +185,7 @@ class Words:
     def of(course: Course, assignments: Collection[str]) -> "Words":
         """With what the course says now of some assignments, which may import others."""
         some = course.only(assignments)
-        return Words(some, _declared(course, some.assignments))
+        return Words(some, declared_by(course, some.assignments))
 
     def result(self, outcome: AssignmentOutcome) -> AssignmentResult:
         """An assignment's result, without scores."""

@@ -7,9 +7,10 @@ that differ in their last bits. What the solution replied is kept beside, so tha
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Any
 
 from msgspec import msgpack
@@ -68,53 +69,49 @@ class Listening(Session):
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Keep a request, and pass it on."""
         verb = frame.header["verb"]
+        reply = self.inner.ask(frame, seconds)
         if verb == "forget":
             self.is_fresh = True
-        elif verb == "open":
-            self.files.add(frame.header["source"])
-        else:
+            return reply
+        self.files.add(frame.header.get("source", ""))
+        if verb != "open":
             header = {**frame.header, "fresh": self.is_fresh}
             self.requests.append(encode(Frame(header, frame.payload)))
-            self.files.add(frame.header.get("source", ""))
+            self.replies.append(reply)
             self.is_fresh = False
-            self.replies.append(self.inner.ask(frame, seconds))
-            return self.replies[-1]
-        return self.inner.ask(frame, seconds)
+        return reply
 
 
 def shaken(reply: Frame) -> Frame:
     """A reply whose numbers differ in their last bits, but for zeros; nothing of one that is unknown."""
-    parts = _parts(reply)
-    if sum(size for _dtype, size in parts) != len(reply.payload):
+    chunks = _chunks(reply)
+    if b"".join(chunk for _dtype, chunk in chunks) != reply.payload:
         return Frame({})
-    chunks = (_shaken(chunk, dtype) for dtype, chunk in _chunks(reply))
-    return Frame(_shaken_floats(reply.header), b"".join(chunks))
+    payload = b"".join(_shaken(chunk, dtype) for dtype, chunk in chunks)
+    return Frame(_shaken_floats(reply.header), payload)
 
 
-def _parts(reply: Frame) -> list[tuple[str, int]]:
-    """The parts of a payload in their order: of which dtype, and how many bytes."""
-    found: list[tuple[str, int]] = []
+def _chunks(reply: Frame) -> list[tuple[str, bytes]]:
+    """The parts of a payload in their order: of which dtype, and the bytes."""
+    found: list[tuple[str, bytes]] = []
+    left = BytesIO(reply.payload)
 
     def look_into(node: Any) -> None:
         match node:
             case {"tensor": [str(dtype), list(shape), *_]} | {"array": [str(dtype), list(shape)]}:
-                found.append((dtype, math.prod(shape) * {**ARRAYS, **DTYPES}[dtype]))
+                size = math.prod(shape) * (DTYPES.get(dtype) or ARRAYS[dtype])
+                found.append((dtype, left.read(size)))
             case {"bytes": int(size)} | {"bytearray": int(size)}:
-                found.append(("bytes", size))
-            case dict() | list():
-                for inner in node.values() if isinstance(node, dict) else node:
+                found.append(("bytes", left.read(size)))
+            case dict():
+                for inner in node.values():
+                    look_into(inner)
+            case list():
+                for inner in node:
                     look_into(inner)
 
     look_into(reply.header)
     return found
-
-
-def _chunks(reply: Frame) -> Iterator[tuple[str, bytes]]:
-    """The same with these bytes."""
-    offset = 0
-    for dtype, size in _parts(reply):
-        yield dtype, reply.payload[offset : offset + size]
-        offset += size
 
 
 def _shaken(chunk: bytes, dtype: str) -> bytes:
@@ -136,13 +133,13 @@ def _shaken_floats(node: Any) -> Any:
 
 def repeats(requests: Sequence[bytes], replies: Sequence[Frame]) -> bool:
     """Whether a request begins a tensor as an earlier reply does, which no request did before that."""
-    before = b""
-    for number, reply in enumerate(replies):
-        before += requests[number]
-        later = b"".join(requests[number + 1 :])
-        starts = {chunk[:NUMBERS] for _dtype, chunk in _chunks(reply) if len(chunk) >= NUMBERS}
-        if any(s in later and s not in before and len({*s}) > VARIED for s in starts):
+    asked, starts = b"", set[bytes]()
+    for request, reply in zip(requests, replies, strict=True):
+        if any(start in request for start in starts):
             return True
+        asked += request
+        began = {chunk[:NUMBERS] for _dtype, chunk in _chunks(reply) if len(chunk) >= NUMBERS}
+        starts |= {start for start in began if len({*start}) > VARIED and start not in asked}
     return False
 
 

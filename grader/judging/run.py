@@ -471,7 +471,7 @@ class CheckRun:
 
     def _behind_it(self, id_: str) -> str:
         """Where to begin, where an exercise that is needed waits itself; "" elsewhere."""
-        root = self._root(id_) if id_ else ""
+        root = self._root(id_)
         if root == id_:
             return ""
         name, first = (one.partition("/")[2] for one in (id_, root))
@@ -482,7 +482,9 @@ class CheckRun:
         """The id of the exercise that is behind all that waits for one another, from this one on."""
         for _step in self.by_exercise:
             waiting = (self.results[c.id].waits_for for c in self.of(id_) if c.id in self.results)
-            id_ = next(filter(None, waiting), id_)
+            before, id_ = id_, next(filter(None, waiting), id_)
+            if id_ == before:
+                break
         return id_
 
 

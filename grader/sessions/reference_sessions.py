@@ -60,8 +60,10 @@ class Replies:
     def changed(self, change: Callable[[Frame], Frame]) -> Iterator[None]:
         """Hand out replies that are changed; those that are kept are as they were."""
         before, self.change = self.change, change
-        yield
-        self.change = before
+        try:
+            yield
+        finally:
+            self.change = before
 
     def take(self, known: Kept) -> None:
         """Know what a reference replied in another process."""

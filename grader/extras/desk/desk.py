@@ -157,7 +157,7 @@ class Desk:
 
     def _weights(self, exercise: str) -> dict[str, int]:
         assignment = self.whole.by_id[exercise.partition("/")[0]]
-        checks = declared_by(self.whole, assignment).checks
+        checks = declared_by(self.whole, [assignment])[assignment.id].checks
         return {id_: one[0] for id_, one in checks.items() if id_.startswith(f"{exercise}::")}
 
     def _load(self, decisions: Decisions, store: Store) -> None:
@@ -288,10 +288,12 @@ class Desk:
                 return
             before = self._text()
             text = edited(before.decode("utf-8-sig"), kind, position, values).encode()
+            known = len(getattr(self.inputs.decisions, kind))
+            number = known + 1 if position is None else position + 1
             try:
                 decisions = self._decisions(text)
             except CourseError as error:
-                said = said_in_a_form(error.problems, kind, position, text)
+                said = said_in_a_form(error.problems, kind, number)
                 raise CourseError(*said) from None
             if self._text() != before:
                 raise ConflictError(_("The file of decisions was just changed. Send it again."))

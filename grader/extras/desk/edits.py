@@ -162,11 +162,8 @@ def edited(text: str, kind: str, position: int | None, values: Mapping[str, obje
     return "".join(parts)
 
 
-def said_in_a_form(
-    problems: Iterable[str], kind: str, position: int | None, text: bytes
-) -> list[str]:
+def said_in_a_form(problems: Iterable[str], kind: str, number: int) -> list[str]:
     """What is wrong in a file: of the entry that a form made, without its place in the file."""
-    number = len(tomllib.loads(text.decode())[kind]) if position is None else position + 1
     place = f"{kind}[{number}]."
     return [problem.partition(place)[2] or problem for problem in problems]
 

@@ -9,6 +9,7 @@ import pytest
 
 from grader.core.errors import GraderFault
 from grader.course.course import Limits
+from grader.sandbox.processes import FORKS_IN_SMALL_PAGES
 from grader.sandbox.wire import Frame
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import WarmParent, child_limits
@@ -306,6 +307,21 @@ def test_a_session_that_owns_its_launcher_ends_it(submit: Callable[..., Submissi
     assert session.ask(frame, 20.0).header["value"] == ECHOED
     session.close()
     assert parent.process.returncode is not None
+
+
+@pytest.mark.slow
+def test_children_are_the_same_once_their_parent_has_huge_pages(
+    submit: Callable[..., Submission],
+) -> None:
+    """With what is imported in it, which is in these pages then."""
+    text = "import torch\n\n\ndef f():\n    return torch.arange(10).sum().item()\n"
+    call = {"verb": "call", "source": "01_first/first.py", "name": "f", "args": [], "kwargs": {}}
+    found = []
+    with closing(WarmParent()) as parent:
+        for _child in range(FORKS_IN_SMALL_PAGES + 2):
+            with closing(ChildSession(parent, submit(text), Limits())) as session:
+                found.append(session.ask(Frame(call), 20.0).header["value"])
+    assert found == [45] * (FORKS_IN_SMALL_PAGES + 2)
 
 
 def test_a_closed_warm_parent_is_the_graders_fault_and_leaves_nothing(

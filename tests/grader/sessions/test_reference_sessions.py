@@ -132,6 +132,21 @@ def test_closing_closes_the_other_session(wrap: Callable[[Counter], Any]) -> Non
     assert inner.closed
 
 
+def test_replies_are_changed_for_a_while_alone() -> None:
+    """Also where what is done with them fails; and those that are kept never are."""
+    session = CachedSession(Counter())
+    follow(session, "one", "a")
+
+    def fail() -> None:
+        with session.replies.changed(lambda _reply: Frame({"value": 0})):
+            assert follow(session, "one", "ab") == [0, 0]
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert follow(session, "one", "ab") == ["a", "a,b"]
+
+
 # Recorded.
 
 

@@ -309,7 +309,7 @@ def test_what_is_far_or_of_another_kind_is_wrong(actual, expected, how, summary)
 
 
 def test_an_expected_nan_is_told_how_it_is_meant() -> None:
-    """So that an author who expects NaN finds the word."""
+    """A student reads it as well, so it names nothing of the check's."""
     for value in (NAN, torch.tensor([NAN])):
         (hint,) = mismatch(Judge(), value, value).difference.hints
         assert hint.startswith("Both are NaN, which is equal to nothing, ")

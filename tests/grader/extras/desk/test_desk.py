@@ -193,6 +193,18 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(room, client, fields, sa
     assert room.path.read_bytes() == before
 
 
+def test_what_cannot_stand_below_what_is_there_is_refused_with_a_sentence(room, client):
+    """A list on one line takes no table: the file would be no TOML."""
+    text = room.path.read_bytes()
+    try:
+        room.path.write_bytes(b"exemptions = []\n" + text)
+        answer = client.decide(STUDENTS[16], "exemptions", about=SCORES, reason="x")
+        assert (answer.status, "it is not TOML" in answer.words) == (422, True)
+        assert room.path.read_bytes() == b"exemptions = []\n" + text
+    finally:
+        room.path.write_bytes(text)
+
+
 def test_a_file_that_is_broken_is_left_alone(room, client):
     """The page says what is wrong in it."""
     text, form = room.path.read_bytes(), client.form(STUDENTS[16], "comments")
