@@ -104,8 +104,7 @@ def _chunks(reply: Frame) -> list[tuple[str, bytes]]:
             case {"bytes": int(size)} | {"bytearray": int(size)}:
                 found.append(("bytes", left.read(size)))
             case dict():
-                for inner in node.values():
-                    look_into(inner)
+                look_into([*node.values()])
             case list():
                 for inner in node:
                     look_into(inner)

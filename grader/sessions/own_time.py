@@ -45,6 +45,8 @@ class _Deadline:
 _lock = threading.Lock()
 _deadlines: dict[int, "_Deadline"] = {}
 """By thread, when its time is over."""
+_ending: set[int] = set()
+"""The threads that are told so, until they have heard it."""
 _watching: list[threading.Thread] = []
 
 
@@ -68,7 +70,9 @@ def limited(seconds: float) -> Iterator[None]:
         while is_over:  # it arrives at any moment, and not later than here
             time.sleep(LOOK_EVERY_SECONDS)
     finally:
-        _deadlines.pop(thread, None)
+        with _lock:
+            _deadlines.pop(thread, None)
+            _ending.discard(thread)
 
 
 @contextlib.contextmanager
@@ -86,22 +90,22 @@ def paused() -> Iterator[None]:
 
 
 def _watch() -> None:
+    """Raise in threads whose time is over, at their next instruction; a signal wakes the main one.
+
+    It is sent again at each look: one that comes just before a sleep begins wakes nobody.
+    """
+    main = threading.main_thread().ident or 0
     while True:
         time.sleep(LOOK_EVERY_SECONDS)
         with _lock:
-            deadlines = [*_deadlines.items()]  # other threads add and remove their own
-            for thread in [t for t, deadline in deadlines if deadline.is_over()]:
+            # A copy: other threads add and remove their own.
+            for thread in [t for t, one in [*_deadlines.items()] if one.is_over()]:
                 _deadlines.pop(thread, None)
-                _end(thread)
-
-
-def _end(thread: int) -> None:
-    """Raise in another thread, at its next instruction; a signal wakes the main one."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread), ctypes.py_object(OwnTimeOver)
-    )
-    if thread == threading.main_thread().ident and hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(thread, signal.SIGALRM)
+                _ending.add(thread)
+                raised = ctypes.c_ulong(thread), ctypes.py_object(OwnTimeOver)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(*raised)
+            if main in _ending and hasattr(signal, "pthread_kill"):
+                signal.pthread_kill(main, signal.SIGALRM)
 
 
 def _hear_alarms() -> None:
