@@ -224,7 +224,7 @@ class Style:
 
 SLIPS = {
     "01_simple_attention": [
-        ("inputs @ query", "inputs @ query / 3"),
+        ("for token in inputs])", "for token in inputs]) / 3"),
         ("scores / scores.sum()", "scores / (scores.sum() + 1)"),
         ("torch.exp(x - x.max())", "torch.exp(2 * (x - x.max()))"),
         ("return weights @ inputs", "return (weights @ inputs).round(decimals=1)"),
@@ -245,7 +245,7 @@ SLIPS = {
 ODD_EDITS = {
     "01_simple_attention": [
         ("(a * b).sum()", "(a * b).sum() * 1.37"),
-        ("inputs @ query", "inputs @ query + 0.25 * query.sum()"),
+        ("for token in inputs])", "for token in inputs]) + 0.25 * query.sum()"),
         ("torch.exp(x - x.max())", "torch.exp(0.7 * (x - x.max()))"),
         ("return weights @ inputs", "return weights.roll(1) @ inputs"),
     ],

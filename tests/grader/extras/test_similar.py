@@ -29,7 +29,7 @@ from grader.extras.similarity.pairs import clusters, find_pairs
 from grader.extras.similarity.traces import Given, Kind, Line, Own, Trace, Work, work_of
 from grader.judging.results import record_texts
 from grader.submissions.submission import read_submission
-from tests.support.copied_class import copied_class
+from tests.support.copied_class import ASSIGNMENTS, behaviours, copied_class, plain_text
 
 SURE = {"odd comment", "rare names", "cells"}
 """What shows in files alone, in any class of fifty."""
@@ -40,6 +40,14 @@ def made(root, tmp_path_factory):
     """Forty-four who wrote by themselves, and six who copied, each in another way."""
     course = load_course(root)
     return course, copied_class(course, tmp_path_factory.mktemp("class"), 44, 6, 3)
+
+
+@pytest.mark.parametrize("id_", ASSIGNMENTS)
+def test_what_goes_wrong_in_a_made_class_fits_the_solutions_of_today(root, id_):
+    """A class of any size and seed can be made, and each behaviour changes the code."""
+    course = load_course(root)
+    texts = {key: plain_text(course, id_, key) for key in behaviours(course, id_)}
+    assert all(text != texts["right"] for key, text in texts.items() if key != "right")
 
 
 def test_planted_copies_stand_first(made):
