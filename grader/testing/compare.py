@@ -330,7 +330,7 @@ def _compare_sequence(
         if _are_few(_is_number, actual, expected):
             shown = (f"[{', '.join(f'{v:.6g}' for v in values)}]" for values in (expected, actual))
             return _contrast(*shown), ()
-        template = _("expected {expected} entries, received {actual}")
+        template = _("expected length {expected}, received length {actual}")
         return template.format(expected=len(expected), actual=len(actual)), ()
     for place, one, other in _entries(actual, expected):
         if found := again(one, other):

@@ -44,7 +44,7 @@ def shape_relation(actual: Shape, expected: Shape) -> Iterator[str]:
     wrong = [axis for axis, size in enumerate(expected) if actual[axis] != size]
     if len(expected) > 1 and len(wrong) == 1:
         (axis,) = wrong
-        template = _("Only axis {axis} is wrong: it has {actual} entries instead of {expected}.")
+        template = _("Only axis {axis} is wrong: its size is {actual}, and should be {expected}.")
         yield template.format(axis=axis, actual=actual[axis], expected=expected[axis])
 
 
@@ -55,16 +55,16 @@ def _joined(actual: Shape, expected: Shape) -> Iterator[str]:
         for axis in range(len(shorter)):
             pair = longer[axis : axis + 2]
             if (*longer[:axis], pair[0] * pair[1], *longer[axis + 2 :]) == shorter:
-                template = _("Its axes of {first} and {second} entries should be one of {product}.")
+                template = _("Its axes of size {first} and {second} should be one of size {product}.")
                 if longer == tuple(expected):
-                    template = _("Its axis of {product} entries should be two: {first}, {second}.")
+                    template = _("Its axis of size {product} should be two, of size {first} and {second}.")
                 yield template.format(first=pair[0], second=pair[1], product=pair[0] * pair[1])
                 return
     if len(actual) > len(expected):
         without = [(*actual[:axis], *actual[axis + 1 :]) for axis in range(len(actual))]
         if tuple(expected) in without:
             size = actual[without.index(tuple(expected))]
-            yield _("It has an axis of {size} entries too many.").format(size=size)
+            yield _("It has an axis of size {size} too many.").format(size=size)
             return
     template = _("It has {actual} axes instead of {expected}.")
     yield template.format(actual=len(actual), expected=len(expected))

@@ -196,12 +196,12 @@ def judge_counts(judge, counts):
 class MultiHeadLayers:
     """Layers of several heads; `make(attempt, *sizes, **how)` makes one, `num_heads` the last size.
 
-    The sizes all differ, so that none can stand in for another; `head_dim` is 8, half of which is
-    not its root.
+    The sizes all differ, so that none can stand in for another; `head_dim` is 10, half of which is
+    not its root, and which is not 8, the root of GPT-2's `head_dim`.
     """
 
     axes = OF_CONTEXT_VECTORS
-    d_in, d_out, context_length, num_heads = 6, 24, 7, 3
+    d_in, d_out, context_length, num_heads = 6, 30, 7, 3
     texts = (2, 5, d_in)
     vectors = (2, 5, d_out)
 

@@ -430,7 +430,7 @@ def test_masks_of_one_head_that_is_shared_are_no_parameters(checked: Answer) -> 
         "            for _ in range(num_heads)\n"
     )
     (check,) = (c for c in checked(WRAPPER, find, one).checks if "share their" in c.title)
-    assert "expected 0 entries, received 3" in check.message
+    assert "expected length 0, received length 3" in check.message
 
 
 def test_a_missing_bias_of_zeros_is_no_reason(checked: Answer) -> None:

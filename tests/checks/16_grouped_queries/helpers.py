@@ -31,13 +31,13 @@ class OneKeyHead(ShowsWeights):
 
 
 class Layers(MultiHeadLayers):
-    """Layers of `GroupedQueryAttention`: six heads of eight features, two key-value heads.
+    """Layers of `GroupedQueryAttention`: six heads of ten features, two key-value heads.
 
     Where sizes are given, and no other number of key-value heads, there is a single one.
     """
 
     # Neither `d_in // num_heads` nor `d_in // num_kv_heads` is 1 or `head_dim`.
-    d_in, d_out, context_length, num_heads, num_kv_heads = 14, 48, 7, 6, 2
+    d_in, d_out, context_length, num_heads, num_kv_heads = 14, 60, 7, 6, 2
     texts = (4, 5, d_in)
     vectors = (4, 5, d_out)
     showing = OneKeyHead()
