@@ -34,6 +34,7 @@ from grader.testing.relations import (
     rounded_hints,
     row_hints,
     row_sum_hints,
+    score_hints,
     shape_relation,
     single_ratio_hints,
     value_relation,
@@ -281,8 +282,30 @@ def _compare_mapping(
         if key not in expected:
             return _("{name} is not expected").format(name=name), ()
         if found := again(actual[key], expected[key]):
-            return at(name, found)
+            others = ((clean(repr(k), 60), v) for k, v in expected.items() if k != key)
+            return at(name, _of_another(actual[key], found, others, again))
     return None
+
+
+def _of_another(
+    actual: Any,
+    found: tuple[str, tuple[str, ...]],
+    others: Iterable[tuple[str, Any]],
+    again: Callable[[Any, Any], Found],
+) -> tuple[str, tuple[str, ...]]:
+    """The same difference, with a hint where a tensor is what is expected elsewhere.
+
+    Args:
+        actual: the student's.
+        found: how it differs from what is expected in its place.
+        others: what is expected in other places, by their names.
+        again: compares.
+    """
+    if is_tensor(actual) and actual.numel() > 1:
+        for name, other in others:
+            if is_tensor(other) and again(actual, other) is None:
+                return found[0], (_("It is what is expected at {name}.").format(name=name),)
+    return found
 
 
 def _similar_key(
@@ -334,6 +357,9 @@ def _compare_sequence(
         return template.format(expected=len(expected), actual=len(actual)), ()
     for place, one, other in _entries(actual, expected):
         if found := again(one, other):
+            names = [_("position {index}").format(index=n) for n in range(len(expected))]
+            others = ((name, v) for name, v in zip(names, expected, strict=True) if v is not other)
+            found = _of_another(one, found, others, again)
             return at(_("position {index}").format(index=listed(map(str, place))), found)
     return None
 
@@ -574,6 +600,7 @@ def _value_hints(
         if not is_whole:
             yield from ratio_hints(actual.flatten(), expected.flatten(), loose)
         yield from row_hints(actual, expected)
+        yield from score_hints(actual, expected)
     is_square = actual.dim() >= 2 and actual.shape == actual.mT.shape
     is_symmetric = is_square and torch.allclose(expected.mT, expected, rtol=0, atol=loose)
     if is_square and not is_symmetric and torch.allclose(actual.mT, expected, rtol=0, atol=loose):

@@ -55,9 +55,13 @@ def _joined(actual: Shape, expected: Shape) -> Iterator[str]:
         for axis in range(len(shorter)):
             pair = longer[axis : axis + 2]
             if (*longer[:axis], pair[0] * pair[1], *longer[axis + 2 :]) == shorter:
-                template = _("Its axes of size {first} and {second} should be one of size {product}.")
+                template = _(
+                    "Its axes of size {first} and {second} should be one of size {product}."
+                )
                 if longer == tuple(expected):
-                    template = _("Its axis of size {product} should be two, of size {first} and {second}.")
+                    template = _(
+                        "Its axis of size {product} should be two, of size {first} and {second}."
+                    )
                 yield template.format(first=pair[0], second=pair[1], product=pair[0] * pair[1])
                 return
     if len(actual) > len(expected):
@@ -237,6 +241,10 @@ def _has_low_sums(actual: ArrayLike, expected: ArrayLike) -> bool:
     return is_low and is_share and np.allclose(actual, expected * sums, rtol=NEAR, atol=NEAR)
 
 
+FEWEST_SCORES = 3
+"""So many weights, beside the last of each row, are told as those of other scores."""
+
+
 def row_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
     """Whether all rows are one, or sum to 1, where they should not.
 
@@ -261,6 +269,29 @@ def row_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
         if bool(((expected.sum(-1) - 1).abs() <= SHARES_ATOL).any()):
             sentence = _("All its rows sum to 1, and some of them should not.")
         yield sentence
+
+
+def score_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
+    """By what factor scores are too large or too small, where a softmax of them gives the values.
+
+    Args:
+        actual: the student's, finite.
+        expected: of the same shape.
+    """
+    kept = expected > 0
+    is_one = not expected.dim() or int(kept.sum(-1).sub(1).clamp(min=0).sum()) < FEWEST_SCORES
+    if is_one or not torch.equal(actual > 0, kept):
+        return
+    if not (_sums_to_one(actual) and _sums_to_one(expected)):
+        return
+    counts = kept.sum(-1, keepdim=True).clamp(min=1)
+    mine, right = (t.log().masked_fill(~kept, 0.0) for t in (actual, expected))
+    mine, right = (t - (t.sum(-1, keepdim=True) / counts * kept) for t in (mine, right))
+    ratio = float((mine * right).sum() / (right * right).sum().clamp(min=1e-12))
+    size = ONE_FACTOR * float((mine - right).abs().max())
+    if abs(ratio) > 1e-3 and bool((mine - ratio * right).abs().max() < min(size, 1e-3)):
+        template = _("It is the softmax of the scores times {ratio}.")
+        yield template.format(ratio=f"{ratio:.4g}")
 
 
 def row_sum_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
@@ -325,6 +356,12 @@ def _sums_to_one(tensor: torch.Tensor) -> bool:
 MOST_TIMES = 16
 """The greatest whole number that is told as the ratio of two single numbers."""
 
+MOST_EXACT = 1000
+"""The same where the two are floats and the ratio is whole in six digits."""
+
+ONE_FACTOR = 0.02
+"""How far values may be from one ratio, as a share of how far they are from the expected ones."""
+
 
 def ratio_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
     """By what factor all values are too large or too small, where it is one factor.
@@ -344,6 +381,8 @@ def ratio_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> It
     is_none = abs(ratio) < 1e-6 or abs(ratio - 1) < 1e-3
     if is_none or not torch.allclose(actual, ratio * expected, rtol=1e-5, atol=atol):
         return
+    if (actual - ratio * expected).abs().max() > ONE_FACTOR * (actual - expected).abs().max():
+        return
     template = _("Every value is {ratio} times the expected one.")
     root = _root_words(ratio)
     if root:
@@ -359,8 +398,11 @@ def single_ratio_hints(actual: float, expected: float) -> Iterable[str]:
     if abs(ratio + 1) < 1e-3:
         yield _("It has the opposite sign.")
     larger = ratio if abs(ratio) > 1 else 1 / (ratio or math.inf)
-    whole = round(min(larger, MOST_TIMES + 1))
-    if 1 < whole <= MOST_TIMES and abs(larger - whole) < 1e-4 * whole:
+    is_exact = isinstance(expected, float) and abs(larger) < MOST_EXACT
+    whole = round(min(larger, MOST_EXACT if is_exact else MOST_TIMES + 1))
+    if not 1 < whole <= (MOST_EXACT if is_exact else MOST_TIMES):
+        return
+    if abs(larger - whole) < (1e-4 if whole <= MOST_TIMES else 1e-6) * whole:
         yield _("It is {ratio} times the expected value.").format(ratio=f"{ratio:.4g}")
 
 

@@ -56,7 +56,11 @@ FRESH = ("fresh", "fresher")
 MOST_AT_ONCE = 3
 """How many of the named mistakes are made at once, to see whether they behave like the mutant."""
 
-ONLY_NUMBERS = re.compile(r"expected .*, received ")
+ONLY_NUMBERS = re.compile(
+    r"expected (?:the shape )?(?:True|False|nan|-?inf|[-\d(\['].*), "
+    r"received (?:True|False|nan|-?inf|[-\d(\['].*|a single number)$"
+)
+"""A difference in values or sizes; a list or another dtype where a tensor should be is told in words."""
 
 
 @dataclass(frozen=True, slots=True)

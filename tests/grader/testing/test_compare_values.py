@@ -260,7 +260,10 @@ def test_a_ratio_is_not_made_of_one_value():
         (80, 20, ("It is 4 times the expected value.",)),
         (-20, 20, ("It has the opposite sign.",)),
         (torch.tensor(1.45), torch.tensor(1.0), ()),
-        (torch.tensor(17.0), torch.tensor(1.0), ()),
+        (torch.tensor(17.0), torch.tensor(1.0), ("It is 17 times the expected value.",)),
+        (0.005, 4.0, ("It is 0.00125 times the expected value.",)),
+        (torch.tensor(17.001), torch.tensor(1.0), ()),
+        (torch.tensor(1001.0), torch.tensor(1.0), ()),
         (torch.tensor(-2.0), torch.tensor(1.0), ()),
         (torch.tensor(0.0), torch.tensor(1.0), ()),
         (torch.tensor(1.0), torch.tensor(0.0), ()),
@@ -277,6 +280,55 @@ def test_a_ratio_is_not_made_of_one_value():
 def test_a_single_number_has_a_ratio_where_that_is_a_whole_one(actual, expected, told):
     """Any two numbers have some ratio: one that is hardly chance says more than the numbers."""
     assert hints(actual, expected) == told
+
+
+def test_ratios_that_differ_from_one_another_are_no_ratio():
+    """What a larger eps leaves of a variance is near 1 everywhere, and nowhere by the same factor."""
+    ones = torch.ones(2, 5)
+    assert hints(0.9986 * ones, ones) == ("Every value is 0.9986 times the expected one.",)
+    assert hints(torch.linspace(0.998, 1.0, 10).reshape(2, 5), ones) == ()
+
+
+SCORES = torch.tensor([[1.0, -2.0, 0.5], [0.3, 0.1, -1.2]])
+FUTURE = torch.tensor([[0.0, 1.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]).bool()
+
+
+@pytest.mark.parametrize("ratio", [2.0, 0.5, -1.0, 1.05])
+def test_weights_of_other_scores_are_told(ratio):
+    """A forgotten root, a factor too many: what a softmax gives hides by which factor scores are off."""
+    sentence = f"It is the softmax of the scores times {ratio:.4g}."
+    assert sentence in hints((SCORES * ratio).softmax(-1), SCORES.softmax(-1))
+    causal = torch.cat([SCORES, SCORES[:1] + 1])
+    one, other = (s.masked_fill(FUTURE, -torch.inf).softmax(-1) for s in (causal * ratio, causal))
+    assert sentence in hints(one, other)
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        (SCORES.softmax(-1).flip(0), SCORES.softmax(-1)),
+        ((SCORES * torch.tensor([[1.0], [2.0]])).softmax(-1), SCORES.softmax(-1)),
+        (SCORES[0, :2].mul(3).softmax(-1), SCORES[0, :2].softmax(-1)),
+        (torch.eye(3), SCORES.repeat(2, 1)[:3].softmax(-1)),
+    ],
+    ids=["other rows", "a factor for each row", "two weights fit any factor", "no softmax"],
+)
+def test_other_weights_are_not_those_of_scores_times_a_number(actual, expected):
+    """The sentence is said where it is true of every row, and could be untrue."""
+    assert not any("softmax of" in hint for hint in hints(actual, expected))
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "said"),
+    [
+        ({"key": TABLE, "value": TABLE}, {"key": TABLE + 1, "value": TABLE}, "'value'"),
+        ((TABLE, TABLE), (TABLE, TABLE * 3), "position 0"),
+        ([TABLE, TABLE * 3], [TABLE * 3, TABLE], "position 1"),
+    ],
+)
+def test_what_belongs_elsewhere_is_told(actual, expected, said):
+    """Keys in place of values: the message says whose place a tensor has taken."""
+    assert hints(actual, expected) == (f"It is what is expected at {said}.",)
 
 
 def test_zeros_have_no_ratio():
