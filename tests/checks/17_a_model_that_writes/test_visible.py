@@ -113,7 +113,7 @@ class TestNextToken(KeepsNames):
     def test_it_is_a_whole_number(self, attempt, judge):
         """It should be a whole number: `int`."""
         value = attempt(self.logits, 1.0, 4, 0.5).value
-        judge.that(type(value) is int, N_("It is no whole number"), about=value)
+        judge.that(type(value) is int, N_("It is no `int`"), about=value)
 
     @pytest.mark.weight(2)
     def test_the_token_on_whose_piece_the_number_lies(self, attempt):
