@@ -242,8 +242,8 @@ def diagnose(
         return ()
     more, still = _cover(rest, two, student)
     if still:  # something else is wrong, too: keep only what rests on more than yes and no
-        covered = tuple(f for f in covered if _rests_on_tensor(f, failing, known))
-        more = tuple(f for f in more if _rests_on_tensor(f, rest, two))
+        covered = tuple(f for f in covered if _rests_on_tensors(f, failing, known, still))
+        more = tuple(f for f in more if _rests_on_tensors(f, rest, two, still))
         return _merged(replace(f, is_partial=True) for f in (*covered, *more))
     return _merged((*covered, *more))
 
@@ -326,14 +326,21 @@ def _merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     )
 
 
-def _rests_on_tensor(finding: Finding, failing: Traces, known: Sequence[Known]) -> bool:
-    """Whether a partial finding rests on a tensor, not only on yes and no."""
-    return any(
-        trace.has_tensor and _agrees(entry, id_, trace)
-        for entry in known
-        if set(entry.mistakes) & set(finding.candidates)
-        for id_, trace in failing.items()
-    )
+def _rests_on_tensors(
+    finding: Finding, failing: Traces, known: Sequence[Known], still: Traces
+) -> bool:
+    """Whether a partial finding rests on tensors, of no fewer checks than it leaves unexplained.
+
+    Args:
+        finding: what explains a part.
+        failing: the checks that it is to explain.
+        known: the known mistakes.
+        still: the checks that nothing explains.
+    """
+    entries = [entry for entry in known if set(entry.mistakes) & set(finding.candidates)]
+    explained = (any(_agrees(entry, *item) for entry in entries) for item in failing.items())
+    shown = [t for t, is_so in zip(failing.values(), explained, strict=True) if is_so]
+    return sum(t.has_tensor for t in shown) >= max(1, sum(t.has_tensor for t in still.values()))
 
 
 def _has_tensor(value: Fingerprint) -> bool:

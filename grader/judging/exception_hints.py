@@ -410,6 +410,8 @@ def proposal(failure: Failure) -> str:
         question = _("Did you mean {name} when you wrote {similar}?")
         return question.format(name=meant, similar=wrote)
     sentence = _("`{wrote}` is used here, but what is set is `{meant}` ({place}).")
+    if wrote == meant:
+        sentence = _("`{wrote}` is used here, above the line that defines it ({place}).")
     if failure.in_text:
         sentence = _(
             "`{wrote}` is used here, as the exercise calls it; what is set is `{meant}` ({place})."

@@ -150,6 +150,9 @@ def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
             meant = wrote
         elif "must match the size of tensor" in message:
             set_at = _reduced(error, find_cell)
+        elif isinstance(error, NameError) and (below := _defined_below(error, find_cell)):
+            wrote = meant = str(error.name)
+            set_at = below
     type_name, found = type(error).__name__[:200], (wrote, meant, set_at, in_text)
     return Failure(kind, type_name, bases, message, where, own, *found, called)
 
@@ -279,6 +282,17 @@ def _where_set(
                     in_text = _in_text("".join(lines), wrote, meant)
                 return _code_line(found, line, shown), in_text
     return None, ""
+
+
+def _defined_below(error: NameError, find_cell: FindCell) -> CodeLine | None:
+    """Where a file defines a name that a line above it uses already."""
+    *_others, (frame, used) = traceback.walk_tb(error.__traceback__)
+    filename = frame.f_code.co_filename
+    definition = re.compile(rf"(?:class|def)\s+{error.name}\b|{error.name}\s*=(?!=)")
+    for line, text in enumerate(linecache.getlines(filename)[used:], used + 1):
+        if definition.match(text) and (found := find_cell(filename)):
+            return _code_line(found, line, text)
+    return None
 
 
 def _misplaced_forward(

@@ -110,8 +110,9 @@ def arranged(
 
     A value goes to the parameter of its name, or of another name for it, then to the one whose name
     has a part of it (`context_size` for `context_length`); what is left goes to what is left in the
-    same place, or to the only one that is left. A parameter without a default that the solution
-    gives one gets that.
+    same place, or to the only one that is left; but not to one with a default of another kind, such
+    as `causal=True` for a number: then it is left out. A parameter without a default that the
+    solution gives one gets that.
 
     Args:
         wanted: the solution's parameters.
@@ -142,12 +143,12 @@ def arranged(
         values = {name: value for name, value in values.items() if name in places}
     else:
         asked = tuple(p for p in own if p.name not in unasked)
-        by_name, places = places, _places(wanted, asked, places)
+        by_name, places = places, _places(wanted, asked, places, values)
         if not values.keys() <= places.keys():  # `bias` may be what it calls `qkv_bias`
-            places, unasked = _places(wanted, own, by_name), {}
+            places, unasked = _places(wanted, own, by_name, values), {}
     if not values.keys() <= places.keys():
         return as_written
-    given = {places[name]: value for name, value in values.items()}
+    given = {places[name]: value for name, value in values.items() if places[name]}
     given |= {settings: unasked[settings]} if settings else {}
     extra = unasked | {places[name]: v for name, v in defaults.items() if name in places}
     needed = {p.name: extra[p.name] for p in own if not p.default and p.name in extra}
@@ -178,13 +179,16 @@ def _by_name(wanted: Parameters, own_names: Sequence[str], names: OtherNames) ->
     return places
 
 
-def _places(wanted: Parameters, own: Parameters, places: Mapping[str, str]) -> dict[str, str]:
-    """By the name of the solution's parameter, the student's that takes its value.
+def _places(
+    wanted: Parameters, own: Parameters, places: Mapping[str, str], values: Mapping[str, Any]
+) -> dict[str, str]:
+    """By the name of the solution's parameter, the student's that takes its value; "" for none.
 
     Args:
         wanted: the solution's parameters.
         own: the student's.
         places: those that are known by name.
+        values: by the name of the solution's parameter.
     """
     names, own_names = ([p.name for p in side] for side in (wanted, own))
     places = {**places, **_by_part(names, own_names, places)}
@@ -193,7 +197,20 @@ def _places(wanted: Parameters, own: Parameters, places: Mapping[str, str]) -> d
     if len(left) == len(rest) == 1 and not rest[0].default:
         return places | {left[0]: rest[0].name}
     pairs = zip(names, own, strict=False)
-    return places | {a: b.name for a, b in pairs if a not in places and b in rest}
+    return places | {
+        a: b.name if a not in values or _may_be(b, values[a]) else ""
+        for a, b in pairs
+        if a not in places and b in rest
+    }
+
+
+def _may_be(parameter: Parameter, value: Any) -> bool:
+    """Whether a value is of the kind of a parameter's default, as far as it has one."""
+    default = parameter.default[0] if parameter.default else None
+    for kind in (bool, str, int | float):
+        if isinstance(default, kind):
+            return isinstance(value, kind) and isinstance(value, bool) == isinstance(default, bool)
+    return True
 
 
 def _by_part(

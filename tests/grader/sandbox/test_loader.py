@@ -94,6 +94,24 @@ def test_definitions_before_a_failing_line_count(load: Load) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("definition", "line"),
+    [
+        ("class Late:", 5),
+        ("def Late():", 5),
+        ("Late = 1\nif Late:", 5),
+        ("class Later:", None),
+    ],
+)
+def test_a_name_that_is_used_above_its_definition_comes_with_that_line(
+    load: Load, definition: str, line: int | None
+) -> None:
+    """A similar name that is there already is not what was meant."""
+    (failure,) = load(f"class Lat:\n    pass\n\nLate\n{definition}\n    pass\n").failures
+    assert (failure.wrote, failure.meant) == ("Late", "Late" if line else "Lat")
+    assert (failure.set_at and failure.set_at.line) == line
+
+
 def test_a_failure_below_the_students_line_still_names_that_line(load: Load) -> None:
     """The place is the last line of their own; that it did not raise itself is told."""
     (failure,) = load("import json\n\nDATA = json.loads('{')\n").failures

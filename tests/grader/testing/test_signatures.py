@@ -42,10 +42,11 @@ CALL: dict[str, Any] = {"d_in": 3, "d_out": 5, "length": 4, "dropout": 0.0}
             {"d_in": 3, "d_out": 5, "dropout_prob": 0.0, "max_len": 4},
         ),
         ("outs ins drop_rate block", {"outs": 5, "ins": 3, "drop_rate": 0.0, "block": 4}),
+        ("d_in d_out length masked=", {"d_in": 3, "d_out": 5, "length": 4}),
     ],
     ids=[
         *("sizes swapped", "order", "other name", "no default", "one less", "all other names"),
-        *("parts of names", "the only one left"),
+        *("parts of names", "the only one left", "a switch is no probability"),
     ],
 )
 def test_a_call_is_made_as_the_students_constructor_takes_it(
