@@ -56,7 +56,11 @@ class Settings(dict[str, Any]):
         """The argument of this name."""
         if name in self:
             return self[name]
-        raise AttributeError(name)
+        raise AttributeError(f"the settings that a check gives have no {name!r}")
+
+    def __repr__(self) -> str:
+        """As it is made: it is no plain dict."""
+        return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.items())})"
 
 
 def type_name(value: object) -> str:
