@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -393,17 +394,31 @@ def ratio_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> It
 
 
 def single_ratio_hints(actual: float, expected: float) -> Iterable[str]:
-    """For a single number only a ratio that is hardly chance: a whole one, or one over that."""
+    """For a single number only what is hardly chance: a whole ratio, or one over that; of whole ones more."""
     ratio = actual / expected
     if abs(ratio + 1) < 1e-3:
         yield _("It has the opposite sign.")
-    larger = ratio if abs(ratio) > 1 else 1 / (ratio or math.inf)
-    is_exact = isinstance(expected, float) and abs(larger) < MOST_EXACT
-    whole = round(min(larger, MOST_EXACT if is_exact else MOST_TIMES + 1))
-    if not 1 < whole <= (MOST_EXACT if is_exact else MOST_TIMES):
+    if isinstance(expected, int):
+        yield from _whole_hints(int(actual), expected)
         return
-    if abs(larger - whole) < (1e-4 if whole <= MOST_TIMES else 1e-6) * whole:
+    larger = ratio if abs(ratio) > 1 else 1 / (ratio or math.inf)
+    whole = round(min(larger, MOST_EXACT + 1))
+    close = 1e-4 if whole <= MOST_TIMES else 1e-6
+    if 1 < whole <= MOST_EXACT and abs(larger - whole) < close * whole:
         yield _("It is {ratio} times the expected value.").format(ratio=f"{ratio:.4g}")
+
+
+def _whole_hints(actual: int, expected: int) -> Iterable[str]:
+    """Where one of two whole numbers is one more than the other, or a small fraction of it."""
+    ratio = Fraction(actual, expected)
+    if abs(actual - expected) == 1:
+        more, less = _("It is 1 more than expected."), _("It is 1 less than expected.")
+        yield more if actual > expected else less
+    elif 1 < max(ratio.numerator, ratio.denominator) <= MOST_TIMES and ratio > 0:
+        text = f"{ratio.numerator}/{ratio.denominator}"
+        if 1 in (ratio.numerator, ratio.denominator):
+            text = f"{float(ratio):.4g}"
+        yield _("It is {ratio} times the expected value.").format(ratio=text)
 
 
 def _root_words(ratio: float) -> str:

@@ -103,8 +103,9 @@ class TestInitWeights(InitWeights):
     @pytest.mark.conduct
     def test_no_weight_requires_gradients(self, attempt, judge):
         """The weights should require no gradients."""
-        needs = [weight.requires_grad for weight in three(attempt(3, 2, seed=1), 3, 2)]
-        judge(needs, [False] * 3, what="whether it requires gradients")
+        for weight, name in zip(three(attempt(3, 2, seed=1), 3, 2), PARTS, strict=True):
+            sentence = judge.words("The {name} weight requires gradients", name=name)
+            judge.that(not weight.requires_grad, sentence, about=weight.requires_grad)
 
     def test_the_weights_are_drawn_in_the_documents_order(self, attempt, judge, printed):
         """Seed 123 should give the example's weights, if drawn in the order query, key, value."""
@@ -130,8 +131,9 @@ class TestInitWeightsNormal(InitWeights):
     @pytest.mark.conduct
     def test_each_weight_requires_gradients(self, attempt, judge):
         """The weights should require gradients."""
-        needs = [weight.requires_grad for weight in three(attempt(3, 2, seed=1), 3, 2)]
-        judge(needs, [True] * 3, what="whether it requires gradients")
+        for weight, name in zip(three(attempt(3, 2, seed=1), 3, 2), PARTS, strict=True):
+            sentence = judge.words("The {name} weight requires no gradients", name=name)
+            judge.that(weight.requires_grad, sentence, about=weight.requires_grad)
 
     def test_the_weights_are_drawn_in_the_documents_order(self, attempt, judge, printed):
         """Seed 123 should give the example's query, if drawn in the order query, key, value."""
