@@ -81,7 +81,7 @@ class Group(SpokenCommand, click.Group):
         """Run a command and end with its exit code; a traceback is shown only with --traceback."""
         try:
             code = super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except KeyboardInterrupt:
             echo(_("Stopped. Run it again for the whole result."), err=True)
