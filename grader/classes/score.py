@@ -130,7 +130,7 @@ class Scorer:
     def result(self, inputs: StudentInputs) -> Result:
         """A student's result."""
         own, by = self.counting(inputs.own), dict[str, str]()
-        alone = dict(own)
+        is_alone = bool(own)
         group = {name: self.counting(work) for name, work in inputs.group.items()}
         for id_, names in inputs.members.items():
             if id_ in self.course.by_id:
@@ -159,17 +159,16 @@ class Scorer:
         )
         result = decided(self.course, outcomes, inputs.own.personal)
         if by:
-            result = replace(
-                result,
-                decided=(*result.decided, *(f"group {id_}" for id_ in by)),
-                automatic=self._automatic(alone),
-            )
+            result = replace(result, decided=(*result.decided, *(f"group {id_}" for id_ in by)))
+        if by or (result.decided and is_alone):
+            result = replace(result, automatic=self._automatic(inputs.own))
         if inputs.earlier is not None:
             result = not_lower(result, parsed(inputs.earlier))
         return commented(result, inputs.own.personal)
 
-    def _automatic(self, own: Mapping[str, AssignmentResult]) -> Decimal | None:
-        """What a student's own work has by its checks alone."""
+    def _automatic(self, work: HandedIn) -> Decimal | None:
+        """What a student's own work has where nothing is decided, also about which attempt counts."""
+        own = self.counting(dataclasses.replace(work, personal=NO_DECISIONS))
         parts = without_others_files(tuple(own[id_] for id_ in self.course.by_id if id_ in own))
         return score_of(scored_alone(self.course, part) for part in parts)
 

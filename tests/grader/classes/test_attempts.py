@@ -285,6 +285,23 @@ def first_is_right(several):
     return several
 
 
+def test_without_decisions_another_attempt_would_count(several):
+    """`automatic` is what the class has without decisions, not what the attempt has that counts now."""
+
+    def last_is_right(settings, students):
+        for student, found in several.grade(settings, students):
+            is_right = STAMPS[-1] in str(student.path)
+            yield student, _ended(found, Outcome.PASSED) if is_right else found
+
+    late = "due = 2027-02-01T00:00:00Z\n"
+    several.edit("course.toml", DUE, f"[late]\npercent_per_day = 33\n{DUE}{late}")
+    (plain, _other), _results = several.again("best", grade=last_is_right)
+    days = Decisions(late_days=LateDays(3, 3))
+    (row, _other), _results = several.again("best", grade=last_is_right, decisions=days)
+    assert (plain.attempts["01_scores"], row.attempts["01_scores"]) == ("1 of 2", "2 of 2")
+    assert row.automatic == plain.score < row.score
+
+
 def test_an_attempt_counts_for_a_group(first_is_right):
     """What each attempt earned is said to who made it, by whose dates it is."""
     rows, results = first_is_right.is_right("best", decisions=GROUP)
