@@ -400,7 +400,8 @@ class Policy(StrEnum):
 def is_attempt(record: AssignmentResult) -> bool:
     """Whether anything was handed in for an assignment that is not as it was released."""
     is_touched = not all(exercise.is_untouched for exercise in record.exercises)
-    return not is_decided(record) or (bool(record.read_from) and is_touched)
+    is_there = not is_decided(record) or (bool(record.read_from) and is_touched)
+    return is_there and not record.is_missing
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,20 +224,20 @@ class _Run:
         if self.before is None:
             return []
         changed = changed_conditions(self.before.conditions, self.conditions)
-        again: Counter[str] = Counter()
+        again: dict[str, set[str]] = {}
         fresh = set()
         for (student, _path), keys in missing.items():
             earlier, now = self.earlier_uses.get(student, {}), self.arrivals[student].uses
             for id_, key in keys.items():
                 work = next(use.work for use in now[id_] if use.key == key)
                 if work in _works(earlier, id_):
-                    again[id_] += 1
+                    again.setdefault(id_, set()).add(student)
                 else:
                     fresh.add(student)
         groups: dict[tuple[tuple[str, ...], int], list[str]] = {}
-        for id_, count in again.items():
+        for id_, students in again.items():
             if id_ in changed:
-                groups.setdefault((changed[id_], count), []).append(id_)
+                groups.setdefault((changed[id_], len(students)), []).append(id_)
         lines = [
             f"{'Everything' if len(ids) == len(self.conditions) else listed(ids)}: "
             f"{' and '.join(what)} changed; {_students(count)} graded again."
@@ -260,11 +260,18 @@ class _Run:
         if known:
             self.store.add(known)
         several = any(student.attempts for student in self.wanted.students)
-        total = sum(len(student.attempts) or 1 for student in self.wanted.students)
+        counted = {
+            one.id: len(one.attempts) or 1
+            for one in self.wanted.students
+            if not several or one.path is not None or one.refused
+        }
+        total = sum(counted.values())
         new = [  # of whom nothing is graded
             one
             for student, one in self.arrivals.items()
-            if not one.places and (one.known or student not in self.standings)
+            if student in counted
+            and not one.places
+            and (one.known or student not in self.standings)
         ]
         done = total - len(missing) - len(new)
         watcher.begin("attempts" if several else "students", total, done)

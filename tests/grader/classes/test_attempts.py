@@ -102,6 +102,17 @@ def test_dates_decide_anew_and_run_nothing(several):
     assert ada.assignments[0].notes == ()
 
 
+def test_students_are_counted_where_it_says_students(several):
+    """However many attempts they have made."""
+    several.again()
+    said = []
+    several.planned = said.extend
+    several.harder()
+    several.again()
+    assert several.graded == Counter({ADA: 2, BO: 1})
+    assert [line.rpartition("; ")[2] for line in said] == ["2 students are graded again."]
+
+
 def test_a_new_attempt_is_graded_alone(several):
     """What was graded before is there, also after a kill."""
     with pytest.raises(Killed):

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from grader.classes.deciding import Policy, counting
+from grader.classes.deciding import Policy, counting, is_attempt
 from grader.classes.decisions import NO_DECISIONS, LateDays, Override, Personal
 from grader.core.records import Outcome
 from grader.judging.results import from_json, to_json
+from grader.judging.scoring import nothing_handed_in
 from tests.grader.classes.test_decisions import COURSE, DUE, outcomes_of
 
 F, G = "01_a/f", "01_a/g"
@@ -90,6 +91,11 @@ def test_an_undecided_attempt_is_no_best_one():
     mine = {"01_a": [*tries(((F,), 0)), record]}
     (one,) = counting(COURSE, mine, Policy.BEST, NO_DECISIONS)
     assert [(a.counts, a.score is None) for a in one.attempts] == [(True, False), (False, True)]
+
+
+def test_nothing_is_no_attempt():
+    """Whoever handed in other work only has made no attempt at this one."""
+    assert not is_attempt(nothing_handed_in(COURSE.assignments[0]))
 
 
 def test_a_record_has_its_attempts():
