@@ -19,8 +19,9 @@ from grader.core.text import escaped
 def publish(out: Path) -> ExitCode:
     """Keep a copy of the results in OUT, the --out folder of a run, as students receive them.
 
-    A copy of the results and reports is kept in OUT/published, and later runs into OUT say how many
-    scores differ from it. `grader compare` says whose and why. `grader grade --publish` does both.
+    The copy is kept in OUT/class.sqlite. Other commands take it as OUT/published/TIME, and the last one as
+    OUT/published. Later runs into OUT say how many scores differ from it, `grader compare` whose and
+    why. `grader grade --publish` grades and publishes.
     """
     screen = console()
     for line in published(out):
@@ -44,4 +45,5 @@ def published(out: Path) -> Iterator[str]:
             yield f"Nothing is different from what was published: {before}."
             return
         yield f"Since {before.name}: {comparison.sentence}"
-    yield f"Published: {publish_run(out, datetime.now(UTC))}. Later runs are compared with it."
+    name = publish_run(out, datetime.now(UTC))
+    yield f"Published as {name}, a name for commands. Later runs are compared with it."

@@ -56,7 +56,7 @@ def test_a_command_alone_takes_what_the_course_says(term, grade, grader, folder)
     assert "Results are in graded; " in ran.out
     assert scores(folder / "graded") == {"ada": "2", "bo": "0.8", "cem": ""}
     assert (folder / "graded/reports/canvas/gradebook.csv").is_file()
-    assert "Published: graded/published/" in grader("publish").out
+    assert "Published as graded/published/" in grader("publish").out
     assert "not scaled" in grader("explain", "bo", "scores").out
     assert grader("similar").code == 0
     work = folder / "handed-in/bo/scores.py"
@@ -75,7 +75,7 @@ def test_a_command_alone_takes_what_the_course_says(term, grade, grader, folder)
 
 def test_a_run_publishes_what_it_graded(term, grade, folder):
     """Once for the same results, and not where a score is undecided."""
-    assert "Published: graded/published/" in grade("--publish").out
+    assert "Published as graded/published/" in grade("--publish").out
     assert (
         "Nothing is different from what was published: graded/published/" in grade("--publish").out
     )
@@ -125,7 +125,7 @@ def test_settings_are_no_part_of_the_course(term, grade, folder):
     term(TERM.replace("best", "last"))
     assert load_course(folder).hash == before
     ran = grade()
-    assert "4 unchanged" in ran.out
+    assert "3 unchanged" in ran.out
     assert "Unlike the run before: --policy last, was best." in ran.out
     term("")
     assert load_course(folder).hash == before

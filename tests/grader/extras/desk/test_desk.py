@@ -318,7 +318,7 @@ def test_the_address_that_a_browser_is_started_with_opens_the_desk_once(addresse
 def test_it_is_published_from_the_map(room, client):
     """As `grader publish` does; a second time nothing is different."""
     form = {"_xsrf": client.form(STUDENTS[17], "comments")["_xsrf"]}
-    assert "Published: " in client.ask("/publish", form).words
+    assert "Published as " in client.ask("/publish", form).words
     assert "Nothing is different from what was published" in client.ask("/publish", form).words
 
 
@@ -360,7 +360,7 @@ def test_what_a_run_made_follows_as_a_run_would_write_it(graded, folder):
         page = out / "reports" / "html" / "students" / "bo.html"
         assert "Seen." in page.read_text("utf-8")
         assert not (out / "reports" / "canvas").exists()
-        assert desk.publish()[-1].startswith("Published: ")
+        assert desk.publish()[-1].startswith("Published as ")
     files = files_in(out)
     assert "reports/canvas/gradebook.csv" in files
     assert graded().code == 0
