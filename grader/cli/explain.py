@@ -64,14 +64,14 @@ def explain(
     The code with its lines, how each check ended and what it says, known mistakes, isolation, seed
     and versions.
 
-    With --requests, a CSV with columns student, exercise and why, or GitHub's issues as `gh issue
-    list --json author,body` prints them, neither is given.
+    With neither, the regrade requests of --requests are listed: a CSV with columns student, exercise and
+    why, or GitHub's issues as `gh issue list --json author,body` prints them.
 
     Exits with 0; with 1 when --again comes to another result.
     """
     if requests is not None and student is None:
         return _list_requests(current_course(), run, requests, format_)
-    if requests is not None or student is None or exercise is None:
+    if student is None or exercise is None:
         raise click.UsageError("Give STUDENT and EXERCISE, or --requests FILE alone.")
     explained = classes.explain(current_course(), run, student, exercise, submissions, again=again)
     if format_ == "json":

@@ -29,7 +29,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "sender": "mail_from",
     },
     "desk": {key: key for key in ("out", "submissions", "requests")},
-    "explain": {"run": "out", "submissions": "submissions"},
+    "explain": {"run": "out", "submissions": "submissions", "requests": "requests"},
     "similar": {"run": "out", "submissions": "submissions"},
     "learn": {"submissions": "submissions"},
     "compare": {"submissions": "submissions", "roster": "roster"},
