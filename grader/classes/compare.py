@@ -231,6 +231,12 @@ class Change(Record, frozen=True):
         return (self.before, self.was) != (self.after, self.now)
 
     @property
+    def is_of_other_checks(self) -> bool:
+        """Whether checks are there in one of the runs alone, and nothing else differs."""
+        ends = [{check.before, check.after} for part in self.parts for check in part.checks]
+        return all(NOT_THERE in end for end in ends) and not any(part.why for part in self.parts)
+
+    @property
     def counted(self) -> Decimal | None:
         """The points that are gained where both runs have work that counts; None without a score."""
         whole = (part.difference for part in self.parts if part.not_counted)
@@ -279,9 +285,11 @@ class Comparison(Record, frozen=True):
         text = f"{self.students} students are in both: {gain} gain, {lose} lose"
         if others:
             text += f", {others} without a score in one of them"
-        same = len(self.changes) - len(self.of_scores)
-        text += f"; {same} have other outcomes and the same score."
+        same = [change for change in self.changes if not change.is_of_score]
+        lacking = sum(change.is_of_other_checks for change in same)
+        text += f"; {len(same) - lacking} have other outcomes and the same score."
         only = [f"{apart[kind]} differ only {kind}" for kind in NOT_COUNTED if apart[kind]]
+        only += [f"{lacking} differ only by a check that one of the runs lacks"] * bool(lacking)
         return f"{text} {', '.join(only)}." if only else text
 
 
@@ -336,7 +344,7 @@ def _whole(
     there = before or after
     if there is not None and not there.is_missing:
         number = 1 if before else 0
-        why = (LACKING if lacking.submitted else MISSING)[number]
+        why = _of_a_group(there) or (LACKING if lacking.submitted else MISSING)[number]
         yield Part(there.id, _score(before), _score(after), why=(why,))
 
 
@@ -369,7 +377,12 @@ def _gap(before: AssignmentResult, after: AssignmentResult) -> Iterator[str]:
         if one.is_exempt and not other.is_exempt:
             yield EXEMPTED[number]
         elif one.is_missing and other.counts:
-            yield MISSING[number]
+            yield _of_a_group(other) or MISSING[number]
+
+
+def _of_a_group(part: AssignmentResult) -> str:
+    """Whose work it is, where somebody else of a group handed it in; or ""."""
+    return part.handed_in_by and f"the group's work, handed in by {part.handed_in_by}"
 
 
 def _taken_off(assignment: AssignmentResult) -> Decimal | None:

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,9 +14,19 @@ from rich.markup import escape
 from rich.table import Table
 
 from grader.classes.compare import Comparison, by_check, compare_runs, signed, to_record
+from grader.classes.decisions import DECISIONS
 from grader.classes.records import Records, earlier_options, open_records
 from grader.classes.store import ANONYMOUS, Store
-from grader.cli.shared import ANYTHING, FOLDER, ExitCode, echo_json, format_option
+from grader.cli.shared import (
+    ANYTHING,
+    FOLDER,
+    ExitCode,
+    current_course,
+    echo,
+    echo_json,
+    format_option,
+    from_here,
+)
 from grader.cli.view import console, table
 from grader.core.entry_points import entries, load
 from grader.core.errors import UsageError
@@ -118,6 +128,14 @@ def _graded(
     command += ["--out", str(out), "--quiet", "--isolation", isolation, *again]
     there = load_course(course).by_id if assignments else ()
     command += [part for id_ in assignments if id_ in there for part in ("--assignment", id_)]
+    with suppress(UsageError):  # outside a course there are no decisions
+        decisions = current_course().root / DECISIONS
+        if decisions.is_file() and not (course / DECISIONS).exists():
+            echo(
+                f"{course} has no {DECISIONS}: {from_here(decisions)} of this course counts.",
+                err=True,
+            )
+            command += ["--decisions", str(decisions)]
     command += class_options
     environment = {**os.environ, COURSE_VARIABLE: str(course.resolve())}
     done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False)

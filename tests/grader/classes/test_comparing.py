@@ -10,7 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from grader.classes.compare import (
+    NOT_THERE,
+    Change,
+    CheckChange,
     Comparison,
+    Part,
     by_check,
     compare_results,
     compare_runs,
@@ -336,3 +340,29 @@ def test_what_is_no_run_is_said_so(tmp_path):
         compared(tmp_path / "nowhere", tmp_path)
     with pytest.raises(UsageError, match="cannot be read as a result"):
         compared(tmp_path, tmp_path / "other")
+
+
+def test_the_work_of_a_group_is_a_gain():
+    """Somebody else handed it in, and it counts by a decision: that is no new work of one's own."""
+    (part,) = BEFORE.assignments
+    after = replace(BEFORE, assignments=(replace(part, handed_in_by="bo"),))
+    change = compare_results(NOTHING, after)
+    assert change is not None and change.not_counted == ""
+    assert change.parts[0].lines == ("01_a +0.72", "  the group's work, handed in by bo")
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        (
+            ("failed", NOT_THERE),
+            "0 have other outcomes and the same score. 1 differ only by a check",
+        ),
+        (("failed", "passed"), "1 have other outcomes and the same score."),
+    ],
+)
+def test_a_check_that_is_gone_is_no_other_outcome(ends, said):
+    """A check was taken out of the course: nobody's work ended otherwise."""
+    part = Part("01_a/f", BEFORE.score, BEFORE.score, (CheckChange(IDS[0], "It holds.", *ends),))
+    change = Change("ada", BEFORE.score, BEFORE.score, "", "", (part,))
+    assert said in Comparison(1, (change,)).sentence
