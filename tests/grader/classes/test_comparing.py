@@ -347,7 +347,8 @@ def test_the_work_of_a_group_is_a_gain():
     (part,) = BEFORE.assignments
     after = replace(BEFORE, assignments=(replace(part, handed_in_by="bo"),))
     change = compare_results(NOTHING, after)
-    assert change is not None and change.not_counted == ""
+    assert change is not None
+    assert change.not_counted == ""
     assert change.parts[0].lines == ("01_a +0.72", "  the group's work, handed in by bo")
 
 
