@@ -248,6 +248,10 @@ class _Run:
             for id_, what in changed.items()
             if id_ not in self.graded
         ]
+        if kept := [id_ for id_ in self.course.by_id if id_ not in {*self.graded, *changed}]:
+            lines.append(
+                f"Kept as graded before: {listed(kept)}. A run into another --out leaves them out."
+            )
         if groups and fresh:
             lines.append(f"{_students(len(fresh))} graded who handed in something new.")
         return lines

@@ -64,6 +64,16 @@ def test_who_handed_in_something_new_is_graded_again(make):
 # What is graded again when the course changes.
 
 
+def test_a_run_of_fewer_assignments_says_what_it_keeps(make):
+    """Scores are out of all that was graded in the folder."""
+    run = make("out")
+    run.run()
+    run.run(assignments=("02_mixture",))
+    assert run.told == [
+        "Kept as graded before: 01_scores. A run into another --out leaves them out."
+    ]
+
+
 def test_other_checks_grade_their_assignment_again_and_force_everything(make):
     """And what builds on its solution only where that changed; the reason is told before."""
     run = make("out")
