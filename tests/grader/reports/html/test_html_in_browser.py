@@ -149,6 +149,17 @@ def test_a_long_name_leaves_its_mark_on_the_map(visit: Open, classes: dict[int, 
     )
 
 
+@pytest.mark.proof
+def test_a_name_is_cut_before_an_id(visit: Open, classes: dict[int, Path]) -> None:
+    """Who reads ids only has them whole."""
+    seen = visit(classes[60] / "index.html", PHONE)
+    cut = seen.page.locator(".map tbody th").first.evaluate(
+        "node => { node.insertAdjacentHTML('beforeend', '<span class=quiet>' + 'x'.repeat(80) + '</span>');"
+        " const id = node.querySelector('a'); return id.scrollWidth > id.clientWidth + 1; }"
+    )
+    assert not cut
+
+
 def test_an_exercise_folds_and_unfolds_by_keyboard(visit: Open, classes: dict[int, Path]) -> None:
     """What is to be mended is open to begin with."""
     seen = visit(classes[6] / "students" / "student003.html")
