@@ -158,11 +158,14 @@ def print_class(screen: Console, result: ClassResult, out: Path, *, as_table: bo
     print_line(screen, f"Results are in {out}; everybody's score is in {out / 'scores.csv'}.")
 
 
-def class_lines(result: ClassResult, notes: Sequence[str], out: Path) -> Iterator[tuple[str, str]]:
-    """What is to be said of what the class handed in, what matters most first."""
+def class_lines(
+    result: ClassResult, notes: Sequence[str], out: Path, *, is_nbgraders: bool
+) -> Iterator[tuple[str, str]]:
+    """What is to be said of what the class handed in, what matters most first; of cells where nbgrader reads them."""
     if any(row.isolation and "sealed" not in row.isolation for row in result.rows):
         yield "NOT SEALED: student code could read files and use the network.", "bold red"
-    yield from ((defect, "yellow") for defect in defect_lines(result.rows, out))
+    if is_nbgraders:
+        yield from ((defect, "yellow") for defect in defect_lines(result.rows, out))
     if gaps := gaps_line(result.course, result.rows):
         yield gaps, ""
     yield from ((note, "") for note in notes)

@@ -312,7 +312,9 @@ def grade(
             if publish:
                 what = ["Not published: a score is undecided."] if undecided else published_now(out)
                 filled = [*filled, *((line, "") for line in what)]
-            lines = [*filled, *more, *problems, *class_lines(result, intake.notes, out)]
+            is_nbgraders = bool(gradebook) or (submissions.parent / "nbgrader_config.py").is_file()
+            said = class_lines(result, intake.notes, out, is_nbgraders=is_nbgraders)
+            lines = [*filled, *more, *problems, *said]
             # All of them where names are hidden: the file of what has no room would have some.
             room = len(lines) if anonymous else MOST_LINES - OTHER_LINES - len(open_lines)
             print_lines(screen, lines, room, out)

@@ -126,10 +126,9 @@ def send(
     letters = [*_letters(results, enrolled, way)]
     new = [one for one in letters if one.sent not in before.get(one.student, ())]
     again = sum(one.student in before for one in new)
-    echo(
-        f"{records.place}: {_counted(len(new), 'page')} to send, {again} of them changed since they were sent; "
-        f"{len(letters) - len(new)} were sent before."
-    )
+    changed = f", {again} of them changed since they were sent" if again else ""
+    sent = f"; {len(letters) - len(new)} were sent before" if len(letters) > len(new) else ""
+    echo(f"{records.place}: {_counted(len(new), 'page')} to send{changed}{sent}.")
     for why, students in _left_out(results, enrolled, way).items():
         echo(f"{why}: {clean(named(students))}.")
     if new:
