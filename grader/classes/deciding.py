@@ -251,10 +251,10 @@ def _words(
         return
     if decision.kind is DecisionKind.OVERRIDE:
         sentence = (
-            _("{exercise}: {points} points from your instructor; the checks gave no score.")
+            _("{exercise}: points from your instructor: {points}; the checks gave no score.")
             if before is None
             else _(
-                "{exercise}: {points} points from your instructor; by the checks it was {before}."
+                "{exercise}: points from your instructor: {points}; by the checks: {before}."
             )
         )
         reason = next(o.reason for o in personal.overrides if o.exercise == one.id)
@@ -269,7 +269,7 @@ def _words(
                 else _("This check of {exercise} counts for nobody: {title}")
             )
             yield sentence.format(exercise=one.name, title=titles[about.check]), about.reason
-    sentence = _("{exercise}: {points} points; before that it was {before}.")
+    sentence = _("{exercise}: points now: {points}; before that: {before}.")
     shown = ("?" if score is None else points(score) for score in (one.score, decision.automatic))
     now, earlier = shown
     yield (sentence.format(exercise=one.name, points=now, before=earlier),)

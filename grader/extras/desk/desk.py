@@ -163,7 +163,11 @@ class Desk:
     def _load(self, decisions: Decisions, store: Store) -> None:
         """Score everybody."""
         if store.options() != self.options:
-            raise UsageError(_("The class was graded in another way. Open the desk again."))
+            sentence = _(
+                "Nothing was written: the class was graded in another way meanwhile. Stop `grader desk`, "
+                "and start it again."
+            )
+            raise UsageError(sentence)
         uses, standings = store.uses(), store.standings()
         everybody = {student: uses.get(student, {}) for student in sorted({*uses, *standings})}
         unread = {student: one.unread for student, one in standings.items()}

@@ -298,14 +298,14 @@ def test_a_set_of_exercises_counts_for_who_has_its_label():
             outcomes_of({CHECKS[0]}, (0, 0, 0)),
             2,
             Decimal("1.2"),
-            "f: 2 points from your instructor; by the checks it was 1.2. So.",
+            "f: points from your instructor: 2; by the checks: 1.2. So.",
         ),
-        (NOTHING, 2, None, "f: 2 points from your instructor; the checks gave no score. So."),
+        (NOTHING, 2, None, "f: points from your instructor: 2; the checks gave no score. So."),
         (
             outcomes_of(set(), (0, 0, 0), Outcome.ERROR),
             None,
             None,
-            "f: 2 points from your instructor; the checks gave no score. So.",
+            "f: points from your instructor: 2; the checks gave no score. So.",
         ),
     ],
 )
@@ -329,7 +329,7 @@ def test_a_check_counts_for_nobody_or_as_passed_for_everybody(is_given, score):
     assert result.assignments[0].notes == (
         (
             "This check of f counts as passed for everybody: It holds It was wrong.",
-            "f: 2.1 points; before that it was 0.",
+            "f: points now: 2.1; before that: 0.",
         )
         if is_given
         else ()
@@ -343,7 +343,7 @@ def test_a_dropped_check_leaves_the_others():
     assert result_of(outcomes_of(passed, (0, 0, 0)), decisions).score == 18
     assert notes_of(decisions, passed=passed)[0] == (
         "This check of f counts for nobody: It holds",
-        "f: 3 points; before that it was 1.2.",
+        "f: points now: 3; before that: 1.2.",
     )
 
 

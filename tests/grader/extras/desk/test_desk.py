@@ -33,7 +33,7 @@ def client(address):
             "overrides",
             {"about": SCORES, "points": "1,25", "reason": 'By hand: "ok".'},
             {"exercise": SCORES, "points": 1.25, "reason": 'By hand: "ok".'},
-            "1.25 points from your instructor; by the checks",
+            "points from your instructor: 1.25; by the checks",
         ),
         (
             STUDENTS[4],
@@ -171,7 +171,7 @@ def test_what_is_written_into_the_file_by_hand_is_read_anew(room, client):
     assert "0.75" in client.ask(STUDENT.format(student, "01_scores")).words
     assert client.ask("/decide", form).status == 409
     client.decide(student, "comments", about=SCORES, text="Mine.")
-    assert "0.75 points from your instructor" in room.feedback(student)
+    assert "points from your instructor: 0.75" in room.feedback(student)
 
 
 @pytest.mark.parametrize(
