@@ -253,9 +253,7 @@ def _words(
         sentence = (
             _("{exercise}: points from your instructor: {points}; the checks gave no score.")
             if before is None
-            else _(
-                "{exercise}: points from your instructor: {points}; by the checks: {before}."
-            )
+            else _("{exercise}: points from your instructor: {points}; by the checks: {before}.")
         )
         reason = next(o.reason for o in personal.overrides if o.exercise == one.id)
         yield sentence.format(exercise=one.name, points=points(one.score), before=before), reason

@@ -243,6 +243,9 @@ def grade(
             print_line(console(), note, "yellow")
     if never_lower == Path(PUBLISHED) and not never_lower.exists():
         never_lower = last_published(out) if (out / STORE).is_file() else None
+    if seed is None and anonymous is not None and course.grade.out and not (out / STORE).is_file():
+        run_with_names = earlier_options(course.root / course.grade.out)
+        seed = int(run_with_names.seed) if run_with_names else None  # the same scores
     paths = {"--roster": roster, "--times": times, "--never-lower": never_lower}
     counting = _counting_options(policy, paths, history=history, anonymous=anonymous is not None)
     exercises = course.select(assignments).values() if assignments else ()

@@ -1,6 +1,7 @@
 """The settings of a term: `[grade]` of course.toml stands for the options of each week."""
 
 import csv
+import json
 
 import pytest
 
@@ -129,3 +130,14 @@ def test_settings_are_no_part_of_the_course(term, grade, folder):
     assert "Unlike the run before: --policy last, was best." in ran.out
     term("")
     assert load_course(folder).hash == before
+
+
+def test_a_copy_without_names_has_the_scores_of_the_class(term, grade, folder):
+    """It draws the hidden inputs of the run that `out` names."""
+    grade()
+    grade("--anonymous", "../keys.csv", "--out", "research")
+    seeds = {
+        json.loads((folder / out / "summary.json").read_text("utf-8"))["seed"]
+        for out in ("graded", "research")
+    }
+    assert len(seeds) == 1
