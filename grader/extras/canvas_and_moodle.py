@@ -4,7 +4,8 @@ A grade is blank where nothing was handed in for an assignment, where it does no
 (in Canvas "EX"), and where the score is undecided. A blank changes no grade; a zero would.
 
 Beside the tables is `feedback.zip`, everybody's page as the platform takes feedback files for all: named as
-its own download was, which is how it knows whose a file is.
+its own download was, which is how it knows whose a file is. Where nobody's name is known, a text says what
+is missing.
 """
 
 import io
@@ -23,6 +24,14 @@ from grader.judging.results import points
 from grader.reports.base import GradedClass
 from grader.reports.html.pages import student_page
 
+NO_ZIP = {
+    CANVAS_FILE: "There is no feedback.zip: Canvas knows a page by the number of a file that the student handed in.\n"
+    "Only its own zip of all submissions has these numbers: grade that zip as it was downloaded.\n",
+    MOODLE_FILE: "There is no feedback.zip: Moodle knows a page by its own number of the student.\n"
+    "Give `grader grade` its grading worksheet as --roster, or grade its zip of all submissions as it was\n"
+    "downloaded: both have these numbers.\n",
+}
+"""What is said where no page can be named, by the form of the platform's names."""
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 EXCUSED = "EX"
 """Canvas's own word for an assignment that does not count for a student."""
@@ -92,7 +101,7 @@ def _worksheet(run: GradedClass, assignment: Assignment, results: list[Result]) 
 def _feedback(
     run: GradedClass, prefixes: Mapping[str, str], form: re.Pattern[str]
 ) -> Iterator[OutputFile]:
-    """The pages of those whom the platform knows, in one zip; nothing where there are none.
+    """The pages of those whom the platform knows, in one zip; where there are none, what is missing.
 
     Args:
         run: the class.
@@ -105,14 +114,16 @@ def _feedback(
         if form.fullmatch(f"{(prefix := prefixes.get(result.student, ''))}{PAGE}")
         and result.submitted
     }
-    if pages:
-        memory = io.BytesIO()
-        with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, page in pages.items():
-                entry = zipfile.ZipInfo(name, MOMENT)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, page.encode())
-        yield OutputFile("feedback.zip", memory.getvalue())
+    if not pages:
+        yield OutputFile("no_feedback_zip.txt", NO_ZIP[form])
+        return
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, page in pages.items():
+            entry = zipfile.ZipInfo(name, MOMENT)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, page.encode())
+    yield OutputFile("feedback.zip", memory.getvalue())
 
 
 def _enrolled(run: GradedClass, result: Result) -> Enrolled:

@@ -112,7 +112,7 @@ def test_grade_takes_a_platforms_zip_and_writes_reports(grader, folder, tmp_path
         f"{n}/{s}.{suffix}" for n, suffix in (suffixes | {"junit": "xml"}).items() for s in both
     ]
     others = ["github/class/summary.md", "moodle/grades.csv"]
-    others += ["canvas/feedback.zip", "canvas/gradebook.csv"]
+    others += ["canvas/feedback.zip", "canvas/gradebook.csv", "moodle/no_feedback_zip.txt"]
     assert reports == sorted([*per_student, *others])
     scope = schemas.gradescope((out / "reports/gradescope/turingalan.json").read_text("utf-8"))
     assert scope["score"] == json.loads((out / "results/turingalan.json").read_text())["score"]

@@ -111,7 +111,8 @@ def test_canvas_gets_its_own_columns(class_run, example_class) -> None:
     """A row of possible points, then each student by the numbers that the roster knows."""
     results = [example_class["partly_done"], example_class["never_handed_in"]]
     ada = Enrolled("partly_done", "Lovelace, Ada", "ada", "42", "", "A")
-    (file,) = canvas(replace(class_run, results=results, roster={"partly_done": ada}))
+    file, no_zip = canvas(replace(class_run, results=results, roster={"partly_done": ada}))
+    assert no_zip.text.startswith("There is no feedback.zip: Canvas knows a page by ")
     header, possible, first, second = csv.reader(file.text.splitlines())
     titles = [assignment.title for assignment in class_run.course.assignments]
     given = class_run.course.assignments
@@ -126,7 +127,7 @@ def test_canvas_gets_its_own_columns(class_run, example_class) -> None:
 def test_a_blank_overwrites_no_grade(class_run, example_class) -> None:
     """Where nothing was handed in for an assignment there is no number."""
     result = example_class["scale_forgotten"]  # handed in assignment 04 alone
-    (file,) = canvas(replace(class_run, results=[result]))
+    file, _no_zip = canvas(replace(class_run, results=[result]))
     cells = list(csv.reader(file.text.splitlines()))[2][5:]
     assert cells == ["", "", "", str(result.score), *[""] * (len(class_run.course.assignments) - 4)]
 
