@@ -105,10 +105,12 @@ class LateRule:
     Args:
         grace_minutes: minutes after the due date that are not late.
         percent_per_day: taken off an assignment's score for each day begun.
+        days: what is more days late than this earns nothing.
     """
 
     grace_minutes: Annotated[int, whole(0)] = 0
     percent_per_day: Annotated[int, whole(0, 100)] = 0
+    days: Annotated[int, whole(0)] = 36_500
 
 
 @dataclass(frozen=True, slots=True)

@@ -324,4 +324,6 @@ def days_late(due: datetime | None, submitted_at: datetime | None, rule: LateRul
 
 def late_factor(days: int, rule: LateRule) -> Fraction:
     """The share of a score that is left after this many days, from 0 to 1."""
+    if days > rule.days:
+        return Fraction(0)
     return max(Fraction(0), 1 - Fraction(days * rule.percent_per_day, 100))

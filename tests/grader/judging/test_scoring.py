@@ -265,7 +265,8 @@ def test_who_has_few_hidden_values_right_earns_no_more_than_these_and_what_is_se
     seen = any(
         c.outcome is PASSED for c in checks if c.visibility is Visibility.VISIBLE and c.weight
     )
-    only_hidden = all(c.visibility is Visibility.HIDDEN for c in checks if not c.is_conduct)
+    values = [c for c in checks if c.weight and not c.is_conduct]
+    only_hidden = all(c.visibility is Visibility.HIDDEN for c in values)
     share = hidden_share(checks) * (1 if only_hidden else Fraction(3, 5))
     assert exercise_score(10, checks) <= rounded(10 * (share + seen * Fraction(2, 5)))
 
@@ -385,11 +386,17 @@ def test_what_is_left_falls_by_the_day_to_nothing(days, percent, factor):
     assert late_factor(days, LateRule(percent_per_day=percent)) == factor
 
 
+@pytest.mark.parametrize(("days", "factor"), [(2, Fraction(8, 10)), (3, Fraction(0))])
+def test_work_that_is_too_late_earns_nothing(days, factor):
+    """After the last day that counts, whatever a day costs."""
+    assert late_factor(days, LateRule(percent_per_day=10, days=2)) == factor
+
+
 @MODEST
-@given(st.integers(0, 500), st.integers(0, 100))
-def test_being_later_never_pays(days, percent):
+@given(st.integers(0, 500), st.integers(0, 100), st.integers(0, 500))
+def test_being_later_never_pays(days, percent, most):
     """What is left lies between nothing and all, and never grows with the days."""
-    rule = LateRule(percent_per_day=percent)
+    rule = LateRule(percent_per_day=percent, days=most)
     assert 0 <= late_factor(days + 1, rule) <= late_factor(days, rule) <= 1
 
 
