@@ -329,7 +329,7 @@ def _merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _rests_on_tensors(
     finding: Finding, failing: Traces, known: Sequence[Known], still: Traces
 ) -> bool:
-    """Whether a partial finding rests on tensors, of no fewer checks than it leaves unexplained.
+    """Whether a partial finding rests on tensors, of at least half as many checks as nothing explains.
 
     Args:
         finding: what explains a part.
@@ -338,9 +338,9 @@ def _rests_on_tensors(
         still: the checks that nothing explains.
     """
     entries = [entry for entry in known if set(entry.mistakes) & set(finding.candidates)]
-    explained = (any(_agrees(entry, *item) for entry in entries) for item in failing.items())
-    shown = [t for t, is_so in zip(failing.values(), explained, strict=True) if is_so]
-    return sum(t.has_tensor for t in shown) >= max(1, sum(t.has_tensor for t in still.values()))
+    shown = [t for id_, t in failing.items() if any(_agrees(one, id_, t) for one in entries)]
+    explained = sum(t.has_tensor for t in shown)
+    return explained > 0 and 2 * explained >= sum(t.has_tensor for t in still.values())
 
 
 def _has_tensor(value: Fingerprint) -> bool:

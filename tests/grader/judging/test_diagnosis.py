@@ -186,10 +186,11 @@ def test_the_part_that_is_known_is_named():
 
 
 def test_a_part_is_not_named_beside_more_that_nothing_explains():
-    """One of three wrong values could be a known mistake's: what is wrong is more likely something else."""
+    """One of four wrong values could be a known mistake's: what is wrong is more likely something else."""
     student = {"first": failed(tensor(1.0, 3.0)), "second": failed(tensor(0.3, 0.4))}
-    assert named(student | {"third": failed(tensor(0.5, 0.6))}, *ALL) == []
-    assert named(student | {"third": failed(False)}, *ALL) == ["unscaled"]
+    student["third"] = failed(tensor(0.5, 0.6))
+    assert named(student | {"fourth": failed(False)}, *ALL) == ["unscaled"]
+    assert named(student | {"fourth": failed(tensor(0.7, 0.8))}, *ALL) == []
 
 
 def test_a_part_that_rests_on_yes_and_no_is_not_named():
