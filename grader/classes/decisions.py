@@ -4,6 +4,7 @@ The records are those of the file: their fields are its keys, and hold ids once 
 once, so that every mistake in it is reported with its place.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -524,7 +525,9 @@ class _Resolver:
 
     def _student(self, student: str) -> str:
         if self.known.is_everybody and student not in self.known.students:
-            near = did_you_mean(student, self.known.students)
+            letters = re.sub(r"\d", "", student)  # of numbered students none is nearest
+            others = [one for one in self.known.students if re.sub(r"\d", "", one) != letters]
+            near = did_you_mean(student, others)
             raise UsageError(f"nobody in the class is called {student!r}; {near}".rstrip("; "))
         return student
 

@@ -81,12 +81,14 @@ class Group(SpokenCommand, click.Group):
         """Run a command and end with its exit code; a traceback is shown only with --traceback."""
         try:
             code = super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except KeyboardInterrupt:
             echo(_("Stopped. Run it again for the whole result."), err=True)
             ctx.exit(ExitCode.INTERRUPTED)
         except Exception as error:
+            if isinstance(error, BrokenPipeError):
+                echo("")  # raises again where nobody reads our output: click then ends quietly
             if ctx.params.get("traceback"):
                 traceback.print_exc()
             entry = entries(COMMANDS).get(ctx.invoked_subcommand or "")

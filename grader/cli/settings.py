@@ -35,8 +35,8 @@ KEYS: Mapping[str, Mapping[str, str]] = {
     "compare": {"submissions": "submissions", "roster": "roster"},
 }
 """By command and parameter, the key under `[grade]`."""
-GIVEN = ("submissions", "roster", "times", "requests")
-"""What has to be there; a run makes the others."""
+GIVEN = ("submissions", "roster", "times")
+"""What has to be there; a run makes the others, or students do."""
 NEEDED = {
     ("grade", "submissions"): "the folder of what the class handed in, `grader grade SUBMISSIONS`",
     ("grade", "out"): "the folder for results, --out",

@@ -220,13 +220,8 @@ def _in_words(error: Exception, path: Path) -> str:
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """A question for the nearest of some names, with a space after it; "" where none is near.
-
-    Names that differ in digits alone are all as near, and the question would be a guess.
-    """
-    letters = re.sub(r"\d", "", name)
-    names = [one for one in names if letters == name or re.sub(r"\d", "", one) != letters]
-    return "".join(f"did you mean {n!r}? " for n in difflib.get_close_matches(name, names, n=1))
+    """A question for the nearest of some names, with a space after it; "" where none is near."""
+    return "".join(f"did you mean {n!r}? " for n in difflib.get_close_matches(name, [*names], n=1))
 
 
 def _shown(value: object) -> str:

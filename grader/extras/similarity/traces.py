@@ -44,6 +44,8 @@ HEADER = re.compile(r"^([ ]*)(?:async[ ]+)?(?:def|class)[ ]+(\w+)")
 OUTERMOST = re.compile(r"^(?:async[ ]+)?(?:def|class)[ ]+(\w+)", re.MULTILINE)
 OUTSIDE = re.compile(r"^(?:@|(?:if|for|while|with|from|import)\b|\w+[ ]*[=(\[.:])")
 """A line that stands in no function or class."""
+CELL = "# %%"
+"""What a cell begins with in a script that was made from a notebook."""
 LOCAL = re.compile(r"\bfor[ ]+(\w+)|\b(\w+)(?=[ ]*(?:[-+*/@]|\*\*)?=(?!=))")
 """A name that code gives to something."""
 PYTHONS = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "self", "torch", "nn", "np", "F"}
@@ -288,13 +290,18 @@ def _blocks(source: SourceFile, given: Given) -> dict[tuple[str, str], list[Line
     for cell in source.cells:
         place = ("", "")
         for number, text in enumerate(cell.text.split("\n"), 1):
+            if text.startswith(CELL):
+                place = ("", "")
+                continue
             header = HEADER.match(text) if "def " in text or "class " in text else None
             if header:
                 place = (place[0] if header[1] and place[0] else header[2], header[2])
             elif not text.startswith((" ", "#")) and OUTSIDE.match(text):
                 place = ("", "")
-            is_given = header is not None and header[2] in given.order
-            if text.strip() not in given.lines and not is_given:
+            bare = text.strip()
+            is_given = bare in given.lines or (header is not None and header[2] in given.order)
+            # A notebook made into a script has its texts, and cells that are not to run, as comments.
+            if not is_given and not (bare[:1] == "#" and bare[1:].strip() in given.lines):
                 found[place].append(Line(source.name, cell.number, number, text.rstrip("\r")))
     return found
 

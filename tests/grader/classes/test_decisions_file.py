@@ -250,6 +250,13 @@ def test_a_mistake_is_named_with_its_place(read, text, problem):
     assert said.startswith((f"decisions.toml: {problem}", problem))
 
 
+def test_of_numbered_students_none_is_nearest(read):
+    """Nobody who writes s999 means s299."""
+    with pytest.raises(CourseError) as raised:
+        read('[[extensions]]\nstudent = "s999"\ndays = 1', students={"s299", "s998"})
+    assert "did you mean" not in raised.value.problems[0]
+
+
 def test_labels_need_a_roster(read):
     """Without one nobody would have them."""
     with pytest.raises(CourseError, match="labels stand in the roster; give it with --roster"):

@@ -74,6 +74,18 @@ def test_a_command_alone_takes_what_the_course_says(term, grade, grader, folder)
     assert scores(folder / "graded") == {"ada": "0.8", "bo": "0"}
 
 
+def test_the_courses_requests_are_listed(term, grade, grader, folder):
+    """By `explain` alone; one student is explained also before anybody asked."""
+    manifest = folder / "course.toml"
+    text = manifest.read_text("utf-8")
+    manifest.write_text(text.replace("[grade]\n", '[grade]\nrequests = "asked.csv"\n'), "utf-8")
+    assert grade().code == 0
+    assert "not scaled" in grader("explain", "bo", "scores").out
+    (folder / "asked.csv").write_text("student,exercise,why\nbo,scores,Please.\n", "utf-8")
+    assert "1 of 1 have no decision." in grader("explain").out
+    assert "not scaled" in grader("explain", "bo", "scores").out
+
+
 def test_a_run_publishes_what_it_graded(term, grade, folder):
     """Once for the same results, and not where a score is undecided."""
     assert "Published as graded/published/" in grade("--publish").out

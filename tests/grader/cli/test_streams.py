@@ -1,5 +1,6 @@
 """Tests of the terminal: encodings that lack signs, no colour, eighty columns, a pipe."""
 
+import errno
 import io
 import os
 import re
@@ -10,7 +11,7 @@ from decimal import Decimal
 import pytest
 from rich.cells import cell_len
 
-from grader.cli import shared
+from grader.cli import app, shared
 from grader.cli.render import print_assignment
 from grader.cli.view import STYLES, console
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Visibility
@@ -168,3 +169,30 @@ def test_nothing_is_said_by_colour_alone(monkeypatch, capsys):
         )
         told[outcome] = capsys.readouterr().out
     assert len(set(told.values())) == len(told)
+
+
+class Closed(io.StringIO):
+    """A pipe whose reader has ended, as `head -1` does."""
+
+    def write(self, text):
+        """Write nothing."""
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+
+def test_a_pipe_that_nobody_reads_is_no_fault(monkeypatch, capsys):
+    """The command ends without a word."""
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with pytest.raises(SystemExit) as ended:
+        app.cli.main(["schema", "result"])
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == ""
+
+
+def test_a_pipe_of_the_graders_own_that_breaks_is_told(grader, monkeypatch):
+    """Where somebody reads what is said, it is a fault of the grader."""
+
+    def broken(*_arguments):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr("grader.cli.status.what_next", broken)
+    assert "The grader itself failed: BrokenPipeError" in grader("status").err

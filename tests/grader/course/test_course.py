@@ -10,7 +10,6 @@ import pytest
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Assignment, Exercise, LateRule, Limits, load_course
 from grader.course.settings import LedgerSettings, OtherNames
-from grader.course.toml_table import did_you_mean
 
 SMALLEST = """
 [course]
@@ -542,9 +541,3 @@ def test_wrong_words_are_told(problems):
         "course.toml: roles.gate[1]: found 'G'; a text like 'out' is needed",
         "course.toml: roles.in: found 'in'; a Python name is needed",
     ]
-
-
-def test_of_numbered_names_none_is_nearest():
-    """Nobody who writes student9999 means student0299."""
-    assert did_you_mean("student9999", ["student0299", "student0999"]) == ""
-    assert did_you_mean("studnt0299", ["student0299"]) == "did you mean 'student0299'? "

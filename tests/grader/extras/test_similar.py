@@ -182,6 +182,17 @@ def test_names_and_comments_do_not_hide_that_code_is_the_same(traces_of):
     assert one[Kind.STEP] == {t for t in other[Kind.STEP] if t.place == "renormalize_rows"}
 
 
+def test_what_a_notebook_hands_out_is_nobodys_own_in_a_script_of_it(traces_of, root):
+    """Its texts are comments there, below markers of cells; they end the definition above them."""
+    notebook = (root / "assignments/05_causal_mask/causal_mask.ipynb").read_text("utf-8")
+    cells = ["".join(cell["source"]) for cell in json.loads(notebook)["cells"]]
+    comments = (line for cell in cells for line in ("%% [markdown]", *cell.split("\n")))
+    code = "def causal_weights(scores, d_k):\n    e = scores.max(1)\n    return e\n"
+    found, own = traces_of("\n".join([code, *(f"# {line}" for line in comments)]))
+    assert not found[Kind.COMMENT]
+    assert [line.number for line in own.texts[found[Kind.CODE].pop()]] == [2, 3]
+
+
 def test_the_order_of_definitions_counts_where_it_is_not_the_stubs(traces_of):
     """Whatever stands between them."""
     one, other = (
