@@ -291,7 +291,7 @@ def score_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
     ratio = float((mine * right).sum() / (right * right).sum().clamp(min=1e-12))
     size = ONE_FACTOR * float((mine - right).abs().max())
     if abs(ratio) > 1e-3 and bool((mine - ratio * right).abs().max() < min(size, 1e-3)):
-        template = _("It is the softmax of the scores times {ratio}.")
+        template = _("It is what a softmax gives whose input is {ratio} times the right one.")
         yield template.format(ratio=f"{ratio:.4g}")
 
 

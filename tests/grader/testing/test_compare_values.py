@@ -301,7 +301,7 @@ FUTURE = torch.tensor([[0.0, 1.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]).bool(
 @pytest.mark.parametrize("ratio", [2.0, 0.5, -1.0, 1.05])
 def test_weights_of_other_scores_are_told(ratio):
     """A forgotten root, a factor too many: what a softmax gives hides by which factor scores are off."""
-    sentence = f"It is the softmax of the scores times {ratio:.4g}."
+    sentence = f"It is what a softmax gives whose input is {ratio:.4g} times the right one."
     assert sentence in hints((SCORES * ratio).softmax(-1), SCORES.softmax(-1))
     causal = torch.cat([SCORES, SCORES[:1] + 1])
     one, other = (s.masked_fill(FUTURE, -torch.inf).softmax(-1) for s in (causal * ratio, causal))
@@ -320,7 +320,7 @@ def test_weights_of_other_scores_are_told(ratio):
 )
 def test_other_weights_are_not_those_of_scores_times_a_number(actual, expected):
     """The sentence is said where it is true of every row, and could be untrue."""
-    assert not any("softmax of" in hint for hint in hints(actual, expected))
+    assert not any("softmax gives" in hint for hint in hints(actual, expected))
 
 
 @pytest.mark.parametrize(
