@@ -233,8 +233,9 @@ class Change(Record, frozen=True):
     @property
     def is_of_other_checks(self) -> bool:
         """Whether checks are there in one of the runs alone, and nothing else differs."""
-        ends = [{check.before, check.after} for part in self.parts for check in part.checks]
-        return all(NOT_THERE in end for end in ends) and not any(part.why for part in self.parts)
+        checks = [check for part in self.parts for check in part.checks]
+        is_alone = all(part.checks and not part.why for part in self.parts)
+        return is_alone and all(NOT_THERE in (one.before, one.after) for one in checks)
 
     @property
     def counted(self) -> Decimal | None:

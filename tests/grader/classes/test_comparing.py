@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 from msgspec.structs import replace
@@ -367,3 +368,10 @@ def test_a_check_that_is_gone_is_no_other_outcome(ends, said):
     part = Part("01_a/f", BEFORE.score, BEFORE.score, (CheckChange(IDS[0], "It holds.", *ends),))
     change = Change("ada", BEFORE.score, BEFORE.score, "", "", (part,))
     assert said in Comparison(1, (change,)).sentence
+
+
+def test_exercises_that_change_places_are_other_outcomes():
+    """Their points add up to the same, and no check is gone."""
+    parts = (Part("01_a/f", *map(Decimal, (1, 2))), Part("01_a/g", *map(Decimal, (2, 1))))
+    change = Change("ada", Decimal(3), Decimal(3), "", "", parts)
+    assert not change.is_of_other_checks
