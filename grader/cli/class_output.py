@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from grader.classes.deciding import NOT_RUN
+from grader.classes.decisions import Group
 from grader.classes.records import FORMER, REPORTS, SUMMARY, open_records
 from grader.classes.rows import ClassResult, Row
 from grader.classes.run import NEW_ASSIGNMENT
@@ -93,15 +94,7 @@ def class_summary(rows: Sequence[Row], max_score: float, due: Course | None = No
 
 def gaps_line(course: Course, rows: Sequence[Row]) -> str:
     """For how many nothing was handed in of each assignment; "" where that is none."""
-    counts = {
-        # where it counts for a student, and is not undecided
-        id_: sum(
-            row.assignments.get(id_) is None
-            for row in rows
-            if id_ not in row.exempt and id_ not in row.open_
-        )
-        for id_ in course.by_id
-    }
+    counts = {id_: len(_without(id_, rows)) for id_ in course.by_id}
     most = {id_: sum(id_ not in row.exempt for row in rows) for id_ in counts}
     some = [f"{count} in {id_}" for id_, count in counts.items() if 0 < count < most[id_]]
     nobody = [id_ for id_, count in counts.items() if count and count == most[id_]]
@@ -109,6 +102,24 @@ def gaps_line(course: Course, rows: Sequence[Row]) -> str:
     if nobody:
         some.append(f"everybody in {', '.join(nobody[:MOST_GAPS])}{more}")
     return f"Handed in nothing: {'; '.join(some)}." if some else ""
+
+
+def group_notes(course: Course, rows: Sequence[Row], groups: Sequence[Group]) -> Iterator[str]:
+    """Which groups handed in nothing where somebody did: their names may be wrong."""
+    found = list[str]()
+    for id_ in course.by_id:
+        without = _without(id_, rows)
+        if any(row.student not in without for row in rows if id_ not in row.exempt):
+            among = (one.students for one in groups if id_ in one.of(course))
+            found += [f"{' + '.join(w)} in {id_}" for w in among if without.issuperset(w)]
+    if found:
+        yield f"Groups that handed in nothing: {named(found)}. Check their names in the decisions."
+
+
+def _without(id_: str, rows: Sequence[Row]) -> set[str]:
+    """Who handed in nothing of an assignment that counts for them, and is not undecided."""
+    lacking = (row for row in rows if row.assignments.get(id_) is None)
+    return {row.student for row in lacking if id_ not in (*row.exempt, *row.open_)}
 
 
 def defect_lines(rows: Sequence[Row], out: Path) -> list[str]:

@@ -29,6 +29,7 @@ from grader.cli.class_output import (
     MOST_LINES,
     Said,
     class_lines,
+    group_notes,
     print_class,
     print_definitions,
     print_line,
@@ -316,7 +317,8 @@ def grade(
                 what = ["Not published: a score is undecided."] if undecided else published_now(out)
                 filled = [*filled, *((line, "") for line in what)]
             is_nbgraders = bool(gradebook) or (submissions.parent / "nbgrader_config.py").is_file()
-            said = class_lines(result, intake.notes, out, is_nbgraders=is_nbgraders)
+            notes = [*group_notes(result.course, rows, decided.groups), *intake.notes]
+            said = class_lines(result, notes, out, is_nbgraders=is_nbgraders)
             lines = [*filled, *more, *problems, *said]
             # All of them where names are hidden: the file of what has no room would have some.
             room = len(lines) if anonymous else MOST_LINES - OTHER_LINES - len(open_lines)

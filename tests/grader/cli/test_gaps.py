@@ -2,8 +2,9 @@
 
 import pytest
 
+from grader.classes.decisions import Group
 from grader.classes.rows import Row
-from grader.cli.class_output import class_summary, gaps_line
+from grader.cli.class_output import class_summary, gaps_line, group_notes
 from grader.course.course import load_course
 
 SCORES, MIXTURE = "01_scores", "02_mixture"
@@ -61,6 +62,16 @@ def test_what_nobody_handed_in_is_said_of_everybody(course):
     assert gaps_line(course, rows) == "Handed in nothing: everybody in 02_mixture."
 
 
+def test_groups_without_work_are_named(course):
+    """Not those of whom somebody handed in, is exempt or undecided, nor where nobody has begun."""
+    others = ("full", "absent"), ("freed", "absent"), ("open", "absent")
+    groups = [Group(("gap", "absent")), *map(Group, others), Group(("gap", "absent"), SCORES)]
+    assert [*group_notes(course, ROWS, groups)] == [
+        "Groups that handed in nothing: gap + absent in 02_mixture. Check their names in the decisions."
+    ]
+    assert not [*group_notes(course, [ROWS[1], ROWS[3], ROWS[4]], [Group(("gap", "absent"))])]
+
+
 @pytest.mark.slow
 def test_there_is_nothing_to_explain_of_a_gap(grader, work, tmp_path):
     """A gap is not undecided."""
@@ -68,8 +79,12 @@ def test_there_is_nothing_to_explain_of_a_gap(grader, work, tmp_path):
     out = tmp_path / "out"
     students = work("bo", scores="right", mixture="right").parent
     here = ("--isolation", "process", "--jobs", 1)
-    done = grader("grade", students, "--out", out, *here)
-    assert "Handed in nothing: 1 in 02_mixture." in done.out
+    decisions = tmp_path / "decisions.toml"
+    decisions.write_text('[[groups]]\nstudents = ["ada", "cem"]\n', "utf-8")
+    work("cem")
+    done = grader("grade", students, "--out", out, "--decisions", decisions, *here)
+    assert "Handed in nothing: 2 in 02_mixture." in done.out
+    assert "Groups that handed in nothing: ada + cem in 02_mixture." in done.out
     told = grader("explain", "ada", "02_mixture/weights", "--run", out)
     assert told.code
     assert "ada handed in nothing for it" in told.err
