@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
+from msgspec.structs import replace
+
 from grader.classes.records import Records, read_two
 from grader.core.kit import KIT_NAME
 from grader.core.records import AssignmentResult, ExerciseResult, Record, Result
@@ -363,7 +365,7 @@ def _assignment(id_: str, before: AssignmentResult, after: AssignmentResult) -> 
     for exercise in dict.fromkeys((*old, *new)):
         part = compare_exercise(exercise, old.get(exercise), new.get(exercise))
         if part.is_other:
-            yield part
+            yield replace(part, why=(*part.why, *_another_hand(before, after)))
     taken, taken_now = _taken_off(before), _taken_off(after)
     if taken is not None and taken_now is not None and taken != taken_now:
         old_days, days = _late(before), _late(after)
@@ -384,6 +386,12 @@ def _gap(before: AssignmentResult, after: AssignmentResult) -> Iterator[str]:
 def _of_a_group(part: AssignmentResult) -> str:
     """Whose work it is, where somebody else of a group handed it in; or ""."""
     return part.handed_in_by and f"the group's work, handed in by {part.handed_in_by}"
+
+
+def _another_hand(before: AssignmentResult, after: AssignmentResult) -> Iterator[str]:
+    """Whose work it is now, where somebody else's counted before."""
+    if before.handed_in_by != after.handed_in_by:
+        yield _of_a_group(after) or f"no longer {_of_a_group(before)}"
 
 
 def _taken_off(assignment: AssignmentResult) -> Decimal | None:

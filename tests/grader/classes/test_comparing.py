@@ -353,6 +353,16 @@ def test_the_work_of_a_group_is_a_gain():
     assert change.parts[0].lines == ("01_a +0.72", "  the group's work, handed in by bo")
 
 
+def test_the_better_work_of_a_group_is_no_better_work_of_ones_own():
+    """Both handed in: the exercise says whose work counts, and when it does no longer."""
+    after = result_of(PASSED, PASSED)
+    shared = replace(after, assignments=(replace(after.assignments[0], handed_in_by="bo"),))
+    for runs, words in (((BEFORE, shared), "the"), ((shared, BEFORE), "no longer the")):
+        change = compare_results(*runs)
+        assert change is not None
+        assert change.parts[0].why == (f"{words} group's work, handed in by bo",)
+
+
 @pytest.mark.parametrize(
     ("ends", "said"),
     [
