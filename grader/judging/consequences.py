@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.core.language import _, listed
+from grader.core.language import _
 from grader.judging.diagnosis import BY_CHANCE
 from grader.judging.fixtures import Fixtures
 from grader.sandbox.torch_later import is_tensor
-from grader.testing.compare import MOST_NAMED, Difference, compare
+from grader.testing.compare import Difference, compare
 from grader.testing.judge import NOT_TAKEN, Mismatch
+from grader.testing.relations import named
 from grader.testing.replies import Gradients
 from grader.testing.student import StudentHandle
 
@@ -91,8 +92,7 @@ def without_values(difference: Difference, not_taken: Iterable[str]) -> Differen
         "Nothing was found in it that takes the check's values for {names}, so that numbers cannot be "
         "compared: this says nothing of what it computes."
     )
-    names = [*names[:MOST_NAMED], *([_("others")] if len(names) > MOST_NAMED else [])]
-    return replace(difference, what="", summary=words.format(names=listed(names)), hints=())
+    return replace(difference, what="", summary=words.format(names=named(names)), hints=())
 
 
 def is_slip(error: BaseException, fixtures: Fixtures) -> bool:

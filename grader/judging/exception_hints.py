@@ -121,14 +121,14 @@ LINE_HINTS = (
         r"^index out of range in self",
         "",
         N_(
-            "An `nn.Embedding` is asked for a row that it does not have: its rows are numbered from 0, as "
-            "many as it was made with. Which numbers come in here?"
+            "An `nn.Embedding` is asked for a row that it does not have: with n rows, their numbers are 0 "
+            "to n - 1. Which numbers come in here?"
         ),
     ),
     (
         r"^zip\(\) argument \d+ is (shorter|longer)",
         "",
-        N_("What is gone through together here is not equally long: how long is each?"),
+        N_("`zip` goes through several things here that are not equally long: how long is each?"),
     ),
     (
         r"Can't call numpy\(\) on Tensor|received an invalid combination of arguments",
@@ -164,8 +164,8 @@ LINE_HINTS = (
         r"got \(.*\bfloat\b|'float' object cannot be interpreted",
         "",
         N_(
-            "A whole number is needed here, and one with a point comes: does it come from `/`, where "
-            "`//` gives a whole one?"
+            "A whole number is needed here, and a float is given: does it come from `/`, where `//` "
+            "gives a whole number?"
         ),
     ),
     (

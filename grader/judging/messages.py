@@ -149,7 +149,7 @@ def call_lines(calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS) -> list[str]
     writing, inputs = inputs.written_out(tensors_in(shown))
     made = [line for call in makers[-1:] for line in _request(call, inputs, "model = ")]
     again = [line for call in ran for line in _request(call, inputs)]
-    more = _("# and {count} calls more") if has_methods else _("# and {count} times more")
+    more = _("# and more calls: {count}") if has_methods else _("# and again, {count} ×")
     again += [more.format(count=n)] if (n := len(earlier) - len(ran)) else []
     return [*drawing, *writing, *made, *inputs.giving(given), *again, *_request(last, inputs)]
 

@@ -30,6 +30,7 @@ from grader.testing.relations import (
     compare_bytes,
     compare_sets,
     format_number,
+    named,
     ratio_hints,
     rounded_hints,
     row_hints,
@@ -55,9 +56,6 @@ MOST_SIZES = 6
 
 NUMBERS = frozenset("biufc")
 """numpy's kinds of dtypes of numbers."""
-
-MOST_NAMED = 4
-"""So many names are listed that are not expected."""
 
 MOST_PERMUTED = 4
 """The axes of a tensor of which every order is tried."""
@@ -326,12 +324,9 @@ def _not_asked_for(key: str, names: Sequence[str]) -> tuple[str, ...]:
     inside = key.rpartition(".")[0]
     while inside and not any(name.startswith(f"{inside}.") for name in names):
         inside = inside.rpartition(".")[0]
-    near = [clean(repr(name), 60) for name in names if name.startswith(f"{inside}." * bool(inside))]
-    more = [_("others")] if len(near) > MOST_NAMED else []
-    if not near:
-        return ()
+    near = [name for name in names if name.startswith(f"{inside}." * bool(inside))]
     template = _("Found instead, and not expected: {names}")
-    return (template.format(names=listed([*near[:MOST_NAMED], *more])),)
+    return (template.format(names=named(near)),) if near else ()
 
 
 def letter_case(name: str, other: str) -> tuple[str, ...]:
@@ -353,14 +348,17 @@ def _compare_sequence(
         if _are_few(_is_number, actual, expected):
             shown = (f"[{', '.join(f'{v:.6g}' for v in values)}]" for values in (expected, actual))
             return _contrast(*shown), ()
+        is_text = all(isinstance(value, str) for value in (*actual, *expected))
+        if is_text and (found := compare_sets({*actual}, {*expected})):
+            return found
         template = _("expected length {expected}, received length {actual}")
         return template.format(expected=len(expected), actual=len(actual)), ()
     for place, one, other in _entries(actual, expected):
         if found := again(one, other):
-            names = [_("position {index}").format(index=n) for n in range(len(expected))]
-            others = ((name, v) for name, v in zip(names, expected, strict=True) if v is not other)
+            at_index = _("position {index}").format
+            others = ((at_index(index=n), v) for n, v in enumerate(expected) if v is not other)
             found = _of_another(one, found, others, again)
-            return at(_("position {index}").format(index=listed(map(str, place))), found)
+            return at(at_index(index=listed(map(str, place))), found)
     return None
 
 
@@ -584,7 +582,10 @@ def _value_hints(
 ) -> Iterable[str]:
     """Possible causes of wrong values: ratios, row sums, and the like; of numbers of things, no ratio."""
     if bool(actual.isnan().any()) and not bool(expected.isnan().any()):
-        yield _("It contains NaN (not a number), as 0 / 0 and 0 times infinity give.")
+        yield _(
+            "It contains NaN (not a number): the result of 0 / 0, of 0 times infinity, or of a softmax "
+            "over minus infinity alone."
+        )
     elif bool(actual.isinf().any()) and not bool(expected.isinf().any()):
         yield _("It contains an infinity.")
         if _is_hidden(actual, expected, atol):

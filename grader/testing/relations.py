@@ -71,7 +71,7 @@ def _joined(actual: Shape, expected: Shape) -> Iterator[str]:
             size = actual[without.index(tuple(expected))]
             yield _("It has an axis of size {size} too many.").format(size=size)
             return
-    template = _("It has {actual} axes instead of {expected}.")
+    template = _("The number of its axes is {actual}, and should be {expected}.")
     yield template.format(actual=len(actual), expected=len(expected))
 
 
@@ -242,10 +242,6 @@ def _has_low_sums(actual: ArrayLike, expected: ArrayLike) -> bool:
     return is_low and is_share and np.allclose(actual, expected * sums, rtol=NEAR, atol=NEAR)
 
 
-FEWEST_SCORES = 3
-"""So many weights, beside the last of each row, are told as those of other scores."""
-
-
 def row_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
     """Whether all rows are one, or sum to 1, where they should not.
 
@@ -266,10 +262,14 @@ def row_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
             )
         yield sentence
     if _sums_to_one(actual) and not _sums_to_one(expected):
-        sentence = _("Its rows sum to 1, and they should not: which step makes them?")
+        sentence = _("Its rows sum to 1, and they should not.")
         if bool(((expected.sum(-1) - 1).abs() <= SHARES_ATOL).any()):
             sentence = _("All its rows sum to 1, and some of them should not.")
         yield sentence
+
+
+FEWEST_SCORES = 3
+"""So many weights, beside the last of each row, are told as those of other scores."""
 
 
 def score_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
@@ -441,7 +441,7 @@ SETS = (set, frozenset)
 BYTES = (bytes, bytearray)
 
 MOST_NAMED = 6
-"""So many entries of a set are named."""
+"""So many entries of a set, or names, are shown."""
 
 Found = tuple[str, tuple[str, ...]] | None
 """A difference in a sentence, and hints; None where there is no difference."""
@@ -452,12 +452,12 @@ def compare_sets(actual: Any, expected: Any) -> Found:
     missing, more = expected - actual, actual - expected
     if not missing and not more:
         return None
-    said = [_("missing: {entries}").format(entries=_named(missing))] if missing else []
-    said += [_("not expected: {entries}").format(entries=_named(more))] if more else []
+    said = [_("missing: {entries}").format(entries=named(missing))] if missing else []
+    said += [_("not expected: {entries}").format(entries=named(more))] if more else []
     return "; ".join(said), ()
 
 
-def _named(entries: Iterable[Any]) -> str:
+def named(entries: Iterable[Any]) -> str:
     """Entries in words, the first of them by name."""
     texts = sorted(clean(repr(entry), 60) for entry in entries)
     left = len(texts) - MOST_NAMED

@@ -247,59 +247,25 @@ class StudentHandle:
         self,
         target: str | RemoteObject | Helper,
         *args: Any,
-        seed: int | None = None,
-        training: bool | None = None,
         cotangent: torch.Tensor | None = None,
-        operations: bool = False,
         meter: bool = False,
-        exact: bool = False,
-        method: str = "",
-        first: bool = False,
-        files: Mapping[str, str | bytes] | None = None,
-        **kwargs: Any,
+        **how: Any,
     ) -> Answer:
         """Call a function, make an instance of a class, or run an instance's `forward` or a method.
 
-        Arguments are copied: what student code does to them does not change them here. A class
-        whose constructor takes them by other names, or in another order, gets them as it has them.
-
         Args:
-            target: a name the student defined, one of torch's own modules ("nn.Linear"), an
-                instance made before, or a function of the check's own (`beside_student`).
-            *args: plain data (sets, bytes and numpy's arrays, too), tensors, instances, and
-                functions by their names (`function("mse")`).
-            seed: seeds the random numbers of Python, numpy and torch right before the call.
-            training: puts an instance into training (True) or eval mode (False) before the call.
+            target: as `call_request` takes it.
+            *args: the arguments.
             cotangent: of the result's shape; asks for the gradients of `(result * cotangent).sum()`
                 for the parameters and the floating-point tensors among the arguments.
-            operations: asks how often the call calls each function of torch, by its name.
             meter: asks what the call costs, without gradients; the answer has it as its `cost`.
-            exact: gives a class its arguments just so, however its constructor is written.
-            method: of an instance, the method to call, such as "push" or "__len__". What it returns
-                and is no data, an iterator or another instance, stays and can be called in its turn.
-            first: of a tuple or list that comes back, takes the first part alone.
-            files: gives the call a working folder of its own, with these files in it; what is there
-                afterwards the answer has as its `files`.
-            **kwargs: as `args`.
+            **how: arguments by name, and the options of `call_request`.
 
         Raises:
             StudentOutcome: when the request fails.
         """
         self.submission.settle()
-        call, frame = self.call_request(
-            target,
-            *args,
-            seed=seed,
-            training=training,
-            cotangent=cotangent,
-            operations=operations,
-            meter=meter,
-            exact=exact,
-            method=method,
-            first=first,
-            files=files,
-            **kwargs,
-        )
+        call, frame = self.call_request(target, *args, cotangent=cotangent, meter=meter, **how)
         answer = self._answered(call, frame)
         if meter and answer.cost is None:
             raise self._outcome(Failure("crashed", message=_("its process left out the cost")))
@@ -370,7 +336,29 @@ class StudentHandle:
         files: Mapping[str, str | bytes] | None = None,
         **kwargs: Any,
     ) -> tuple[Call, Frame]:
-        """What `call` sends for the same arguments, and what it notes of that."""
+        """What `call` sends for the same arguments, and what it notes of that.
+
+        Arguments are copied: what student code does to them does not change them here. A class
+        whose constructor takes them by other names, or in another order, gets them as it has them.
+
+        Args:
+            target: a name the student defined, one of torch's own modules ("nn.Linear"), an
+                instance made before, or a function of the check's own (`beside_student`).
+            *args: plain data (sets, bytes and numpy's arrays, too), tensors, instances, and
+                functions by their names (`function("mse")`).
+            seed: seeds the random numbers of Python, numpy and torch right before the call.
+            training: puts an instance into training (True) or eval mode (False) before the call.
+            cotangent: as `call` takes it.
+            operations: asks how often the call calls each function of torch, by its name.
+            meter: as `call` takes it.
+            exact: gives a class its arguments just so, however its constructor is written.
+            method: of an instance, the method to call, such as "push" or "__len__". What it returns
+                and is no data, an iterator or another instance, stays and can be called in its turn.
+            first: of a tuple or list that comes back, takes the first part alone.
+            files: gives the call a working folder of its own, with these files in it; what is there
+                afterwards the answer has as its `files`.
+            **kwargs: as `args`.
+        """
         if method and (not isinstance(target, RemoteObject) or not method.isidentifier()):
             raise ValueError(f"`method` names a method of an instance, not {method!r}")
         if meter and cotangent is not None:

@@ -207,7 +207,7 @@ def test_exponentials_of_torch_are_not_remarked_upon(checked: Answer, put: str) 
             "Two calls in eval mode differ: is something drawn in `forward`?",
         ),
         (NORMAL, FORWARD, f"self.W_query.data /= 2; {FORWARD}", "The call changed W_query."),
-        (CAUSAL, "torch.inf)", "torch.inf) * torch.nan", "as 0 / 0 and 0 times infinity give."),
+        (CAUSAL, "torch.inf)", "torch.inf) * torch.nan", "of a softmax over minus infinity alone."),
         ("dot_product", "(a * b).sum()", "2 * (a * b).sum()", "It is 2 times the expected value."),
         (
             WRAPPER,

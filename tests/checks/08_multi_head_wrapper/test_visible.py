@@ -137,8 +137,8 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
         states = [head.state.parameters for head in both.heads]
         state = both.wrapper.state
         groups = [[name for name in names if name in state.parameters] for names in state.aliases]
-        shared = [names for names in groups if len({*map(head_of, names)} - {""}) > 1]
-        judge(shared, [], what="names of one and the same parameter")
+        shared = [" = ".join(names) for names in groups if len({*map(head_of, names)} - {""}) > 1]
+        judge(shared, [], what="the parameters that heads share")
         begin = [
             [tensor for name, tensor in state.parameters.items() if head_of(name) == number]
             for number in ("0", "1")

@@ -313,7 +313,7 @@ KEPT = "unless it is told `keepdim=True`."
         (
             "repeat_interleave() received an invalid combination of arguments - got (Tensor, float)",
             "x.repeat_interleave(n / m)",
-            "does it come from `/`, where `//` gives a whole one?",
+            "does it come from `/`, where `//` gives a whole number?",
         ),
         (
             "expected m1 and m2 to have the same dtype, but got: bool != float",

@@ -285,7 +285,7 @@ def test_the_class_of_an_argument_is_escaped_too():
     [
         ((), ["model(7)"]),
         ((1, 1), ["model(5)", "model(5)", "model(7)"]),
-        ((1,) * 4, ["model(5)", "model(5)", "# and 2 times more", "model(7)"]),
+        ((1,) * 4, ["model(5)", "model(5)", "# and again, 2 ×", "model(7)"]),
         ((2,), ["model(7)"]),
     ],
     ids=["none", "two", "many", "another instance"],

@@ -45,7 +45,7 @@ CLOSE = (
     "All is close to what is expected: a number or a step on the way that is rounded, or a formula that "
     "gives nearly the same?"
 )
-SUM_TO_ONE = "Its rows sum to 1, and they should not: which step makes them?"
+SUM_TO_ONE = "Its rows sum to 1, and they should not."
 SOME_SUM_TO_ONE = "All its rows sum to 1, and some of them should not."
 SHARES = torch.tensor([[0.25, 0.75, 0.0], [0.25, 0.25, 0.5]])
 
@@ -398,7 +398,10 @@ def test_rows_that_sum_to_one_are_not_mentioned():
 @pytest.mark.parametrize(
     ("value", "hint"),
     [
-        (NAN, "It contains NaN (not a number), as 0 / 0 and 0 times infinity give."),
+        (
+            NAN,
+            "It contains NaN (not a number): the result of 0 / 0, of 0 times infinity, or of a softmax over minus infinity alone.",
+        ),
         (INF, "It contains an infinity."),
         (-INF, "It contains an infinity."),
     ],
