@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.course.settings import NO_OTHER_NAMES, OtherNames
@@ -145,7 +145,11 @@ def arranged(
         asked = tuple(p for p in own if p.name not in unasked)
         by_name, places = places, _places(wanted, asked, places, values)
         if not values.keys() <= places.keys():  # `bias` may be what it calls `qkv_bias`
-            places, unasked = _places(wanted, own, by_name, values), {}
+            kinds = [
+                replace(p, default=(unasked.get(p.name),)) if p.name in unasked else p for p in own
+            ]
+            places = _places(wanted, kinds, by_name, values)
+            unasked = {name: v for name, v in unasked.items() if name not in places.values()}
     if not values.keys() <= places.keys():
         return as_written
     given = {places[name]: value for name, value in values.items() if places[name]}
@@ -180,7 +184,10 @@ def _by_name(wanted: Parameters, own_names: Sequence[str], names: OtherNames) ->
 
 
 def _places(
-    wanted: Parameters, own: Parameters, places: Mapping[str, str], values: Mapping[str, Any]
+    wanted: Parameters,
+    own: Sequence[Parameter],
+    places: Mapping[str, str],
+    values: Mapping[str, Any],
 ) -> dict[str, str]:
     """By the name of the solution's parameter, the student's that takes its value; "" for none.
 

@@ -210,6 +210,14 @@ def test_what_is_asked_for_may_have_the_name_of_what_is_not() -> None:
     assert arranged(wanted, own, (3, 0.0, False), {}, names) == ((), expected)
 
 
+def test_a_number_goes_to_no_truth_value_that_the_solution_does_not_take() -> None:
+    """A class that has to be told `masked`, and takes no dropout: the number for that is left out."""
+    wanted, own = takes("d_in context_length dropout"), takes("dim context_length masked")
+    names = OtherNames(unasked=(("masked", True),))
+    expected = {"dim": 3, "context_length": 6, "masked": True}
+    assert arranged(wanted, own, (3, 6, 0.0), {}, names) == ((), expected)
+
+
 def test_settings_are_keys_and_attributes() -> None:
     """What is not there is missing as an attribute is."""
     settings = Settings(dim=8)
