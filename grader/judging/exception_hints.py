@@ -536,9 +536,10 @@ def _signature_hints(failure: Failure, name: str) -> Iterator[str]:
     if failure.type != "TypeError" or failure.own or not is_its_own or "argument" not in message:
         return
     count = re.search(r"\.\w+\(\) takes (\d+) positional arguments? but (\d+)", message)
+    words = _("Are the parameters of {name} the same as in the stub?")
     if count and int(count[2]) == int(count[1]) + 1:
-        yield _("Is `self` the first parameter of its method?")
-    yield _("Are the parameters of {name} the same as in the stub?").format(name=name)
+        words = _("Are the parameters of {name} the same as in the stub, with `self` first?")
+    yield words.format(name=name)
     is_inits = "__init__() takes 1 positional" in message or "__init__() got an" in message
     if "takes no arguments" in message or is_inits:
         yield _(SPELLING)

@@ -87,8 +87,7 @@ def hints(type_, message, line):
             "TypeError",
             "Heads.forward() takes 1 positional argument but 2 were given",
             [
-                "Is `self` the first parameter of its method?",
-                "Are the parameters of Heads the same as in the stub?",
+                "Are the parameters of Heads the same as in the stub, with `self` first?",
             ],
         ),
         ("AttributeError", "'Tensor' object has no attribute 'W_query'", []),
