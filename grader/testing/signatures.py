@@ -1,5 +1,6 @@
 """What constructors take: the solution's and the student's own, and how to call one as the other."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -137,8 +138,9 @@ def arranged(
     unasked = {one: v for name, v in names.unasked for one in names.of(name) if one in rest}
     if settings:
         known = dict(names.unasked) | defaults | values
-        held = {one: v for name, v in known.items() for one in names.of(name) if one in text}
-        held |= {one: None for one in names.of("absent") if one in text}
+        words = {*re.findall(r"\w+", text)}
+        held = {one: v for name, v in known.items() for one in names.of(name) if one in words}
+        held |= {one: None for one in names.of("absent") if one in words}
         unasked[settings] = Settings(held)
         values = {name: value for name, value in values.items() if name in places}
     else:
