@@ -91,37 +91,38 @@ def record_texts(result: Result) -> tuple[str, str]:
 
     There is a line for each assignment, exercise and check, indented.
     """
-    copy, lines = for_student(result), dict[int, str]()
-    return _record_text(result, lines), _record_text(copy, lines)
+    copy, texts = for_student(result), dict[int, str]()
+    return _record_text(result, texts), _record_text(copy, texts)
 
 
-def _record_text(result: Result, lines: dict[int, str]) -> str:
+def _record_text(result: Result, texts: dict[int, str]) -> str:
     """A record.
 
     Args:
         result: what it is of.
-        lines: those of assignments that were written already, by the identity of these.
+        texts: those of exercises that were written already, by the identity of these.
     """
-    parts = []
-    for part in result.assignments:
-        if id(part) not in lines:
-            lines[id(part)] = _assignment_text(assignment_in_file(part))
-        parts.append(lines[id(part)])
+
+    def exercise(one: ExerciseResult) -> str:
+        if id(one) not in texts:
+            texts[id(one)] = _exercise_text(exercise_in_file(one))
+        return texts[id(one)]
+
+    def assignment(part: AssignmentResult) -> str:
+        head = _json(assignment_in_file(replace(part, exercises=())))
+        return _filled(head, "exercises", "  ", map(exercise, part.exercises))
+
     score, automatic = _shortest(result.score), _shortest(result.automatic)
     head = _json(replace(result, score=score, automatic=automatic, assignments=()))
-    return f"{_filled(head, 'assignments', ' ', parts)}\n"
-
-
-def _assignment_text(part: AssignmentResult) -> str:
-    head = _json(replace(part, exercises=()))
-    return _filled(head, "exercises", "  ", map(_exercise_text, part.exercises))
+    return f"{_filled(head, 'assignments', ' ', map(assignment, result.assignments))}\n"
 
 
 def _exercise_text(one: ExerciseResult) -> str:
     if not one.checks:
         return _json(one)
-    checks = _json(one.checks)[1:-1].replace('}, {"id": "', '},\n   {"id": "')
-    return _filled(_json(replace(one, checks=())), "checks", "   ", [checks])
+    head, key, checks = _json(one).rpartition('"checks": [')
+    lines = checks.replace('}, {"id": "', '},\n   {"id": "')
+    return f"{head}{key}\n   {lines}"
 
 
 def _filled(text: str, key: str, indent: str, lines: Iterable[str]) -> str:
@@ -165,7 +166,7 @@ def exercise_in_file(exercise: ExerciseResult) -> ExerciseResult:
 
 
 def assignment_in_file(assignment: AssignmentResult) -> AssignmentResult:
-    """What a file says of an assignment: nothing that is known only where it was just read."""
+    """What a file says of an assignment besides its exercises: nothing of how it was just read."""
 
     def attempt(one: AttemptScore) -> AttemptScore:
         exercises = {id_: _shortest(score) for id_, score in one.exercises.items()}
@@ -175,7 +176,6 @@ def assignment_in_file(assignment: AssignmentResult) -> AssignmentResult:
         assignment,
         score=_shortest(assignment.score),
         attempts=tuple(map(attempt, assignment.attempts)),
-        exercises=tuple(map(exercise_in_file, assignment.exercises)),
         **IN_NO_FILE[AssignmentResult],
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -226,9 +227,18 @@ def exercise_score(
         checks: how its checks ended.
         findings: the known mistakes that were recognised, which bound what is left.
     """
-    if not _has_score(checks):
-        return None
-    return rounded(Fraction(points) * earned_share(checks, findings))
+    if any(check.weight for check in checks) and all(map(_is_passed, checks)):
+        return _worth(points, Fraction(1))
+    return _worth(points, earned_share(checks, findings)) if _has_score(checks) else None
+
+
+def _is_passed(check: CheckResult) -> bool:
+    return check.outcome is Outcome.PASSED
+
+
+@lru_cache(maxsize=10_000)
+def _worth(points: float, share: Fraction) -> Decimal:
+    return rounded(Fraction(points) * share)
 
 
 def earned_share(checks: Sequence[CheckResult], findings: Sequence[Finding] = ()) -> Fraction:
@@ -237,8 +247,11 @@ def earned_share(checks: Sequence[CheckResult], findings: Sequence[Finding] = ()
     The least that a kind leaves holds only where mistakes explain all that is wrong, and where some
     values were judged: behind an exception, code may know nothing.
     """
-    share = _share_without_name(checks)
-    kind = gravest_kind(findings) if findings and share != 1 else None
+    share = _passed_share(checks)
+    if share == 1:
+        return share
+    share = max(share, _right_in_part(checks))
+    kind = gravest_kind(findings) if findings else None
     if kind is None:
         return share
     least, most = KEPT[kind]
@@ -249,12 +262,11 @@ def earned_share(checks: Sequence[CheckResult], findings: Sequence[Finding] = ()
     return min(max(share, least), most)
 
 
-def _share_without_name(checks: Sequence[CheckResult]) -> Fraction:
-    """What is left of an exercise in which no mistake was recognised."""
+def _right_in_part(checks: Sequence[CheckResult]) -> Fraction:
+    """The least that is left of an exercise for the hidden values that are right."""
     unseen = [c for c in checks if c.visibility is Visibility.HIDDEN and not c.is_conduct]
     right = _weight_passed(unseen)
-    least = next((least for bound, least in RIGHT_IN_PART if right >= bound), Fraction(0))
-    return max(_passed_share(checks), least)
+    return next((least for bound, least in RIGHT_IN_PART if right >= bound), Fraction(0))
 
 
 def _passed_share(checks: Sequence[CheckResult]) -> Fraction:
