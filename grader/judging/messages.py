@@ -111,7 +111,7 @@ def _written_lines(writes: tuple[Write, ...], where: CodeLocation | None) -> lis
 def _side_by_side(difference: Difference) -> list[str]:
     expected, actual = difference.expected, difference.actual
     most = SMALL if is_tensor(actual) and actual.shape == getattr(expected, "shape", ()) else TINY
-    if not is_tensor(expected) or not 1 < expected.numel() <= most:
+    if not difference.what or not is_tensor(expected) or not 1 < expected.numel() <= most:
         return []
     head = _("expected ({source})") if difference.source else _("expected")
     lines = [head.format(source=difference.source), *_indented(expected)]

@@ -24,7 +24,7 @@ def picture_of(
         lines: the lines of the message that show the tensors, which the picture can replace.
     """
     expected, actual = difference.expected, difference.actual
-    if not _can_be_shown(expected, actual):
+    if not difference.what or not _can_be_shown(expected, actual):
         return None
     right, mine = (tensor.detach().to(torch.float64) for tensor in (expected, actual))
     wrong = wrong_values(mine, right, difference.atol, difference.rtol, difference.equal_nan)

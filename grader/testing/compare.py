@@ -71,7 +71,7 @@ class Difference:
     """How a value differs from the expected one: what a message is made of.
 
     Args:
-        what: what was compared, in words.
+        what: what was compared, in words; "" where numbers say nothing, and are not shown.
         summary: the difference in one sentence.
         hints: possible causes, a sentence each.
         source: where the expected value is printed, "" when it is computed.

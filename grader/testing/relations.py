@@ -292,7 +292,7 @@ def score_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
     size = ONE_FACTOR * float((mine - right).abs().max())
     if abs(ratio) > 1e-3 and bool((mine - ratio * right).abs().max() < min(size, 1e-3)):
         template = _("It is what a softmax gives whose input is {ratio} times the right one.")
-        yield template.format(ratio=f"{ratio:.4g}")
+        yield template.format(ratio=f"{ratio:.3g}")
 
 
 def row_sum_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
@@ -313,12 +313,11 @@ def row_sum_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> 
     is_wrong = wrong_sums(actual, -1).flatten()
     if bool(wrong_sums(expected, -1).any()) or not bool(is_wrong.any()):
         return
-    sums = actual.sum(-1).flatten()
-    shown = sums if bool(is_wrong[:4].any()) else sums[is_wrong]
-    more = ", …" if len(sums) > 4 else ""
+    shown = actual.sum(-1).flatten()[is_wrong]
+    more = ", …" if len(shown) > 4 else ""
     template = _("Its values sum to {sums} instead of 1.")
     if expected.dim() > 1:
-        template = _("Its rows sum to {sums} instead of 1.")
+        template = _("Rows of it sum to {sums} instead of 1.")
     text = ", ".join(format_number(value) for value in shown[:4].tolist())
     yield template.format(sums=f"{text}{more}")
     if actual.dim() >= 2 and not bool(wrong_sums(actual, -2).any()):
@@ -415,10 +414,7 @@ def _whole_hints(actual: int, expected: int) -> Iterable[str]:
         more, less = _("It is 1 more than expected."), _("It is 1 less than expected.")
         yield more if actual > expected else less
     elif 1 < max(ratio.numerator, ratio.denominator) <= MOST_TIMES and ratio > 0:
-        text = f"{ratio.numerator}/{ratio.denominator}"
-        if 1 in (ratio.numerator, ratio.denominator):
-            text = f"{float(ratio):.4g}"
-        yield _("It is {ratio} times the expected value.").format(ratio=text)
+        yield _("It is {ratio} times the expected value.").format(ratio=ratio)
 
 
 def _root_words(ratio: float) -> str:

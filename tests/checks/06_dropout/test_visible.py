@@ -133,6 +133,7 @@ class TestDropout(KeepsNames):
         values = attempt(ONES, 0.2, True, seed=1).has_shape(LARGE, LARGE).unique()
         judge.that(bool((values == 0).any()), "No entry was dropped")
         judge.that(bool((values != 0).any()), "No entry was kept")
+        judge(len(values), 2, what=N_("how many different values occur"))
         judge(values, torch.tensor([0.0, 1.25]), what="the values that occur")
         judged_kept(attempt(WEIGHTS, 0.2, True, seed=1))
 

@@ -101,8 +101,9 @@ class Step(StepsWrittenOut, KeepsNames):
         return attempt.instance(3, 5, *self.rest(4), seed=seed)
 
     def shown(self, attempt):
-        """A layer and a text."""
-        return attempt.instance(3, 2, *self.rest(4)), torch.ones(1, 4, 3)
+        """A layer and a text: for the first token, one of the later ones has by far the largest score."""
+        tokens = torch.tensor([1.0, 2.0, -3.0, 1.0])[:, None].repeat(1, 1, 3)
+        return attempt.instance(3, 2, *self.rest(4)), tokens
 
     @pytest.mark.gate
     @pytest.mark.conduct

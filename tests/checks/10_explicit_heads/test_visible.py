@@ -76,7 +76,7 @@ class TestHeadOutput(KeepsNames, KeepsArguments):
 
     @pytest.mark.remark
     def test_large_scores_give_no_nan(self, attempt, judge):
-        """Large scores should give no NaN: a softmax of your own subtracts each row's largest score."""
+        """Large scores should give no NaN."""
         head = 100 * torch.eye(2), torch.ones(2, 2), torch.eye(2)
         if attempt.student.refusal(attempt.own, *head) is not None:
             return
@@ -243,7 +243,7 @@ class TestMultiHeadAttention(KeepsNames):
 
     @pytest.mark.remark
     def test_large_scores_give_no_nan(self, attempt, judge, draw):
-        """Large scores should give no NaN: a softmax of your own subtracts each row's largest score."""
+        """Large scores should give no NaN."""
         x = draw.normal(*SHAPE)
         module = given(attempt, drawn_parameters(draw, EMBED_DIM))
         called = [module(size * x) for size in (1, 100)]

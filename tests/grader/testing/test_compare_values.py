@@ -260,7 +260,7 @@ def test_a_ratio_is_not_made_of_one_value():
         (80, 20, ("It is 4 times the expected value.",)),
         (-20, 20, ("It has the opposite sign.",)),
         (2016, 1680, ("It is 6/5 times the expected value.",)),
-        (20, 80, ("It is 0.25 times the expected value.",)),
+        (20, 80, ("It is 1/4 times the expected value.",)),
         (769, 768, ("It is 1 more than expected.",)),
         (1023, 1024, ("It is 1 less than expected.",)),
         (1679, 1687, ()),
@@ -364,7 +364,7 @@ def test_a_symmetric_result_is_not_called_transposed():
 def test_rows_that_do_not_sum_to_one_are_shown():
     """Attention weights sum to 1 in each row; the sums that came are shown."""
     assert hints(changed(ROWS, at_0_0=0.0, at_2_1=1.0), ROWS) == (
-        "Its rows sum to 0.5000, 1.0000, 1.5000 instead of 1.",
+        "Rows of it sum to 0.5000, 1.5000 instead of 1.",
     )
     assert hints(torch.tensor([0.5, 0.25]), torch.tensor([0.5, 0.5])) == (
         "Its values sum to 0.7500 instead of 1.",
@@ -375,7 +375,7 @@ def test_of_many_rows_the_wrong_one_is_shown():
     """The sums shown are not all 1 while the sentence says that they are not."""
     many = ROWS.repeat(2, 1)
     (hint,) = hints(changed(many, at_5_0=0.75), many)
-    assert hint.startswith("Its rows sum to ")
+    assert hint.startswith("Rows of it sum to ")
     assert "1.5000" in hint
 
 
@@ -383,7 +383,7 @@ def test_columns_that_sum_to_one_are_named():
     """A softmax along the wrong axis makes the columns sum to 1."""
     wrong = torch.tensor([[0.5, 0.25, 0.125], [0.25, 0.25, 0.125], [0.25, 0.5, 0.75]])
     assert hints(wrong, ROWS) == (
-        "Its rows sum to 0.8750, 0.6250, 1.5000 instead of 1.",
+        "Rows of it sum to 0.8750, 0.6250, 1.5000 instead of 1.",
         "Its columns sum to 1: was it computed along another axis?",
     )
 
