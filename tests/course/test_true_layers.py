@@ -1,5 +1,7 @@
 """Wrong layers: what they are named, and which promise they break."""
 
+import re
+
 import pytest
 
 from grader.core.records import Outcome
@@ -423,14 +425,15 @@ def test_the_given_parameters_speak_before_the_seed(checked: Answer) -> None:
 
 
 def test_masks_of_one_head_that_is_shared_are_no_parameters(checked: Answer) -> None:
-    """Its three parameters are counted, and not its buffer."""
+    """Its three parameters are named, and not its buffer."""
     one = "[CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)] * num_heads\n"
     find = (
         "CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)\n"
         "            for _ in range(num_heads)\n"
     )
     (check,) = (c for c in checked(WRAPPER, find, one).checks if "share their" in c.title)
-    assert "expected length 0, received length 3" in check.message
+    shared = re.findall(r"'heads\.0\.(\S+) = heads\.1\.\1'", check.message)
+    assert shared == ["W_key.weight", "W_query.weight", "W_value.weight"]
 
 
 def test_a_missing_bias_of_zeros_is_no_reason(checked: Answer) -> None:
