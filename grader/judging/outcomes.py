@@ -394,10 +394,9 @@ def mistake_lines(exercise: ExerciseResult) -> list[str]:
 
 
 def why_less(exercise: ExerciseResult) -> str:
-    """Why a mistake that explains all that is wrong leaves less than its kind does elsewhere; else ""."""
+    """Why a known mistake leaves less than its kind does elsewhere; else ""."""
     kind, score = gravest_kind(exercise.findings), exercise.score
-    is_partial = any(finding.is_partial for finding in exercise.findings)
-    if kind is None or score is None or is_partial or exercise.decision is not None:
+    if kind is None or score is None or exercise.decision is not None:
         return ""
     if score >= rounded(Fraction(exercise.max_score) * KEPT[kind][0]):
         return ""
@@ -405,6 +404,8 @@ def why_less(exercise: ExerciseResult) -> str:
         "Fewer points are left than is usual for {kind}: the code ended in an exception, or gave another "
         "kind of result, before the values that count could be judged."
     )
+    if any(finding.is_partial for finding in exercise.findings):
+        words = _("Fewer points are left than is usual for {kind}: something else is wrong as well.")
     return words.format(kind=_(KIND_WORDS[kind]))
 
 
