@@ -324,7 +324,7 @@ class TestWeightedValues(KeepsNames, KeepsArguments):
         attempt(printed("T49"), values_of(printed)).gives(printed("T16"), atol=ROUNDED_MIXTURE)
 
     def test_the_context_of_another_text_as_obtained(self, attempt, reference, printed):
-        """Normally distributed weights and another second token should give the right query."""
+        """Normally distributed weights and another second token should give the right result."""
         query, keys, values = projected_004(reference, printed)
         weights = torch.softmax(keys @ query / D_K**0.5, dim=-1)
         attempt(weights, values).gives(CONTEXT_004, atol=FOUR_DECIMALS)
