@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from grader.cli.hint import hint_name, print_hint
+from grader.cli.hint import print_hint
 from grader.cli.render import print_assignment
 from grader.cli.view import View, plain_console
 from grader.core import language
@@ -203,12 +203,13 @@ def _why_not(error: Exception) -> str:
 def _show(course: Course, result: Result, *, is_rich: bool) -> None:
     """Print a result, and its picture where there can be one."""
     console = plain_console()
+
+    def hint(id_: str) -> str:
+        return f'`hint("{course.name_of(course.exercises[id_])}")`'
+
     with console.capture() as shown:
         for assignment in result.assignments:
-            view = View(
-                pictures=not is_rich, hint=lambda id_: f'`hint("{hint_name(course, id_)}")`'
-            )
-            print_assignment(console, assignment, view)
+            print_assignment(console, assignment, View(pictures=not is_rich, hint=hint))
     print(shown.get().rstrip("\n"))
     if is_rich:
         _show_pictures(result)

@@ -25,7 +25,6 @@ from grader.cli.shared import (
     echo,
     echo_json,
     format_option,
-    from_here,
     targets_argument,
 )
 from grader.core.entry_points import entries
@@ -96,9 +95,8 @@ def check(
         _refuse_other_work(work, path, exercises)
     with _no_garbage_collection():
         session = _session(course, work, exercises, debug=debug, as_graded=as_graded)
-        from grader.cli.hint import hint_command, verbose_command
         from grader.cli.render import print_as_graded, print_check, print_decided, print_protection
-        from grader.cli.view import View, console
+        from grader.cli.view import console, view_of
         from grader.judging.results import to_json
         from grader.judging.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
         from grader.judging.views import shown_solved
@@ -124,13 +122,7 @@ def check(
         if is_json:
             echo_json(to_json(result))
         else:
-            view = View(
-                from_here(path if path.is_dir() else path.parent),
-                hint=hint_command(course),
-                more=verbose_command(course, submission),
-                everything=verbose,
-            )
-            print_check(result, console(), view)
+            print_check(result, console(), view_of(course, submission, everything=verbose))
             print_decided(
                 [grader.decided.get(id_) for id_ in exercises], result.max_score, console()
             )
@@ -152,8 +144,8 @@ def _newly_solved(course: Course, result: Result) -> list[Exercise]:
 
     known = Memory(course.root).results()
     before = {id_ for id_, last in known.items() if last.exercise.is_solved}
-    new = (e.id for e in result.exercises if e.is_solved and e.id not in before)
-    return [course.exercises[id_] for id_ in new]
+    new = (e for e in result.exercises if e.is_solved and e.id not in before)
+    return [course.exercises[exercise.id] for exercise in new]
 
 
 def _refuse_other_work(

@@ -1,8 +1,6 @@
 """`grader hint`: the next hint for an exercise, and its words, which `grader watch` shows, too."""
 
-import shlex
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Iterable
 
 import click
 
@@ -86,31 +84,10 @@ def only_exercise(course: Course, name: str) -> Exercise:
         return having[0]
     first, *others = course.select((name,)).values()
     if others:
-        names = listed(hint_name(course, e.id) for e in (first, *others))
+        names = listed(map(course.name_of, (first, *others)))
         sentence = _("{name!r} is an assignment. Name one of its exercises: {names}.")
         raise UsageError(sentence.format(name=name, names=names))
     return first
-
-
-def hint_name(course: Course, id_: str) -> str:
-    """What to call an exercise: its name, or its id where that names something else as well."""
-    return course.name_of(course.exercises[id_])
-
-
-def hint_command(course: Course) -> Callable[[str], str]:
-    """What asks for a hint on an exercise, by its id."""
-    return lambda id_: f"`grader hint {hint_name(course, id_)}`"
-
-
-def verbose_command(course: Course, submission: Path | None = None) -> Callable[[str], str]:
-    """What shows all that an exercise's checks say, by its id.
-
-    Args:
-        course: the course.
-        submission: what is checked where that is not the course's own work.
-    """
-    of = "" if submission is None else f" --submission {shlex.quote(str(submission))}"
-    return lambda id_: f"`grader check {hint_name(course, id_)}{of} --verbose`"
 
 
 def is_at_the_end(shown: Iterable[Advice]) -> bool:

@@ -1,23 +1,17 @@
 """The student's loop: what is done when a file was saved, a key pressed, a verdict reached."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.hint import (
-    NOT_REMEMBERED,
-    advice_text,
-    hint_command,
-    is_at_the_end,
-    verbose_command,
-)
+from grader.cli.hint import NOT_REMEMBERED, advice_text, is_at_the_end
 from grader.cli.render import print_assignment, print_file_failures
 from grader.cli.shared import from_here
 from grader.cli.status import place
-from grader.cli.view import Lines, View
+from grader.cli.view import Lines, view_of
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, listed, ngettext
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result, added
@@ -262,8 +256,7 @@ class Loop:
         result = self.now.results.get(self.watched.id)
         what = self.watched.id
         if result is not None:
-            word = _("{exercise} ({outcome})")
-            what = word.format(exercise=what, outcome=_(headline(result)))
+            what = _("{exercise} ({outcome})").format(exercise=what, outcome=_(headline(result)))
         self._say_next(self.watched, what)
         if is_attempted(result) or self._has_news(self.watched):
             self._show(*self.now.shown([self.watched]))
@@ -297,7 +290,7 @@ class Loop:
         if self.watched is not None:
             exercises = [e for e in exercises if e.assignment == self.watched.assignment]
         for assignment in self.now.shown(exercises):
-            print_assignment(self.screen, assignment, replace(self._view, everything=True))
+            print_assignment(self.screen, assignment, view_of(self.course, everything=True))
         most = added(exercise.points for exercise in exercises)
         if most:
             sentence = _("{score} of {max_score} points.")
@@ -308,18 +301,10 @@ class Loop:
         """Show results; the next hint is then another than the questions that they show."""
         self.has_shown = True
         for assignment in assignments:
-            print_assignment(self.screen, assignment, self._view)
+            print_assignment(self.screen, assignment, view_of(self.course))
             for result in assignment.exercises:
                 helper = Helper(self.course, self.course.exercises[result.id])
                 helper.remember(Question(finding.candidates) for finding in result.findings)
-
-    @property
-    def _view(self) -> View:
-        return View(
-            from_here(self.course.work_folder),
-            hint=hint_command(self.course),
-            more=verbose_command(self.course),
-        )
 
     def _say(self, text: str, style: str = "") -> None:
         if text:
@@ -344,5 +329,4 @@ def _solved(exercise: Exercise, *, is_again: bool) -> str:
 
 
 def _points(number: float) -> str:
-    text = ngettext("{count} point", "{count} points", 1 if number == 1 else 2)
-    return text.format(count=number)
+    return ngettext("{count} point", "{count} points", 1 if number == 1 else 2).format(count=number)

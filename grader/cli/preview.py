@@ -9,10 +9,9 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.hint import hint_command, verbose_command
 from grader.cli.render import print_check
-from grader.cli.shared import course_option, from_here
-from grader.cli.view import View, console
+from grader.cli.shared import course_option
+from grader.cli.view import console, view_of
 from grader.core.errors import UsageError
 from grader.core.language import current
 from grader.core.records import Result
@@ -69,10 +68,7 @@ def _print_released(screen: Console, shown: "Released") -> None:
 def _print_said(screen: Console, course: Course, heading: str, result: Result) -> None:
     """Print what a student would read of a result."""
     _print_heading(screen, heading)
-    view = View(
-        from_here(course.work_folder), hint=hint_command(course), more=verbose_command(course, None)
-    )
-    print_check(result, screen, view)
+    print_check(result, screen, view_of(course))
 
 
 def _print_heading(screen: Console, words: str) -> None:

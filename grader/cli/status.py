@@ -8,7 +8,6 @@ from rich.markup import escape
 from rich.text import Text
 
 from grader.cli.help import SpokenCommand
-from grader.cli.hint import hint_name
 from grader.cli.render import exercise_sign, print_file_failures
 from grader.cli.shared import course_option, from_here, open_course, targets_argument
 from grader.cli.view import SCORE, Lines, console, score_column
@@ -160,7 +159,7 @@ def what_next(now: Progress, chosen: Sequence[Exercise]) -> list[str]:
             write.format(name=first.name),
             _("Run `grader watch`: it checks your work each time you save."),
         ]
-    short = hint_name(now.course, first.id)
+    short = now.course.name_of(first)
     return [
         _("Next: {what}").format(what=first.id),
         "  " + _("in {file}").format(file=file),

@@ -1,15 +1,19 @@
 """How the commands show text on a terminal: its lines, its colours, and what is left out."""
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from grader.cli.shared import from_here
 from grader.core.records import Outcome
 from grader.core.text import display_width, filled
+from grader.course.course import Course
 from grader.judging.outcomes import SIGNS, out_of
 
 STYLES = {"✓": "green", "~": "cyan", "·": "dim", "!": "bold magenta", "✗": "red"}
@@ -114,3 +118,25 @@ class View:
         """A file of the submission, or a line of it, as an editor opens it."""
         path = f"{self.folder}/{file}" if self.folder and file else file
         return path if line is None else f"{path}:{line}"
+
+
+def view_of(course: Course, submission: Path | None = None, *, everything: bool = False) -> View:
+    """How results of a student's work are shown.
+
+    Args:
+        course: the course.
+        submission: what is checked where that is not the course's own work.
+        everything: whether to show all that every check says.
+    """
+    path = submission or course.work_folder
+    of = "" if submission is None else f" --submission {shlex.quote(str(submission))}"
+
+    def name(id_: str) -> str:
+        return course.name_of(course.exercises[id_])
+
+    return View(
+        from_here(path.parent if path.is_file() else path),
+        hint=lambda id_: f"`grader hint {name(id_)}`",
+        more=lambda id_: f"`grader check {name(id_)}{of} --verbose`",
+        everything=everything,
+    )

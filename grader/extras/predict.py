@@ -9,7 +9,7 @@ import click
 from rich.text import Text
 
 from grader.cli.help import SpokenCommand
-from grader.cli.hint import COLUMNS, hint_name
+from grader.cli.hint import COLUMNS
 from grader.cli.shared import course_option, echo
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _, bracketed, listed
@@ -65,8 +65,7 @@ def predict(course: Course, target: str, numbers: tuple[int, ...]) -> None:
         predicted_now[id_] = number
         if number != before.get(id_) and not memory.remember_prediction(id_, number):
             echo(_("(The prediction could not be remembered.)"), err=True)
-    now = read_progress(course, memory)
-    answers = answers_now(now, [exercises[id_] for id_ in predicted_now])
+    answers = answers_now(read_progress(course, memory), [exercises[id_] for id_ in predicted_now])
     for id_, number in predicted_now.items():
         prediction, answer = answers.get(id_, (predictions[id_], None))
         text = answer_text(course, prediction, number, answer) if answer is not None else ""
@@ -107,9 +106,8 @@ def _given(predictions: Mapping[str, "Prediction"], numbers: Sequence[int]) -> d
             sentence = _(
                 "{number} is no choice for {exercise}; they are numbered from 1 to {most}."
             )
-            raise UsageError(
-                sentence.format(number=number, exercise=id_, most=len(prediction.choices))
-            )
+            most = len(prediction.choices)
+            raise UsageError(sentence.format(number=number, exercise=id_, most=most))
     return dict(zip(predictions, numbers, strict=True))
 
 
@@ -118,7 +116,7 @@ def _asked(course: Course, exercise: Exercise, prediction: "Prediction") -> int 
     echo(f"{question_text(course, exercise, prediction)}\n")
     if not sys.stdin.isatty():
         sentence = _("Answer with `grader predict {name} --answer NUMBER`.")
-        echo(sentence.format(name=hint_name(course, exercise.id)))
+        echo(sentence.format(name=course.name_of(exercise)))
         return None
     text = _("Your prediction (1 to {most})").format(most=len(prediction.choices))
     number: int = click.prompt(text, type=click.IntRange(1, len(prediction.choices)))
@@ -167,23 +165,21 @@ def answer_text(
     sentences = [sentence.format(said=said, code=code)]
     if answer.number != prediction.right:
         sentence = _("Right code says: {right}. Look at yours once more.")
-        sentences.append(
-            sentence.format(right=course.text(prediction.choices[prediction.right - 1]))
-        )
+        right = course.text(prediction.choices[prediction.right - 1])
+        sentences.append(sentence.format(right=right))
     return _indented(*sentences, course.text(prediction.why))
 
 
 def chosen_text(course: Course, prediction: "Prediction", number: int) -> str:
     """What was predicted."""
-    return _indented(
-        _("You said: {said}.").format(said=course.text(prediction.choices[number - 1]))
-    )
+    said = course.text(prediction.choices[number - 1])
+    return _indented(_("You said: {said}.").format(said=said))
 
 
 def waiting_text(course: Course, exercise: Exercise, prediction: "Prediction", number: int) -> str:
     """What was predicted, and when the code will say something to it."""
     sentence = _("Your code answers once it is solved: `grader check {name}`.")
-    waits = _indented(sentence.format(name=hint_name(course, exercise.id)))
+    waits = _indented(sentence.format(name=course.name_of(exercise)))
     return f"{chosen_text(course, prediction, number)}\n{waits}"
 
 
@@ -198,7 +194,7 @@ def after(solved: Solved) -> Iterator[Shown]:
     if solved.place == "watch":
         sentence = _("Were you right? `grader predict {name}`")
         for exercise in (one for one in chosen if one.name in _predicted(course, one)):
-            yield Shown(Text(sentence.format(name=hint_name(course, exercise.id)), "dim"))
+            yield Shown(Text(sentence.format(name=course.name_of(exercise)), "dim"))
         return
     found = answers(solved.grader, solved.submission, solved.session, chosen) if chosen else {}
     for id_, (prediction, answer) in found.items():
@@ -214,7 +210,7 @@ def before(course: Course, exercise: Exercise) -> str:
     if is_made or exercise.name not in _predicted(course, exercise):
         return ""
     sentence = _("Before you write it: `grader predict {name}` asks what you expect.")
-    return sentence.format(name=hint_name(course, exercise.id))
+    return sentence.format(name=course.name_of(exercise))
 
 
 def _predicted(course: Course, exercise: Exercise) -> tuple[str, ...]:

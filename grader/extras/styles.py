@@ -7,7 +7,7 @@ import click
 from rich.text import Text
 
 from grader.cli.help import SpokenCommand
-from grader.cli.hint import COLUMNS, hint_name, only_exercise
+from grader.cli.hint import COLUMNS, only_exercise
 from grader.cli.shared import ExitCode, course_option, echo
 from grader.core.errors import GraderError
 from grader.core.language import _, listed
@@ -67,8 +67,7 @@ def styles_text(course: Course, exercise: Exercise) -> str:
     """All right ways to write an exercise that are written down, or that there are none."""
     styles = styles_of(course, exercise)
     if not styles:
-        sentence = _("For {exercise} no other ways are written down.")
-        return sentence.format(exercise=exercise.id)
+        return _("For {exercise} no other ways are written down.").format(exercise=exercise.id)
     head = _("{exercise} can be written in these ways; each has full marks:")
     parts = [head.format(exercise=exercise.id), *(_style_text(course, one) for one in styles)]
     return "\n\n".join(parts)
@@ -92,7 +91,7 @@ def later(exercise: Exercise) -> str:
 def after(solved: Solved) -> Iterator[Shown]:
     """A line that leads from what was just solved to other ways to write it."""
     course = solved.course
-    names = [hint_name(course, e.id) for e in solved.exercises if styles_of(course, e)]
+    names = [course.name_of(e) for e in solved.exercises if styles_of(course, e)]
     command = "grader styles {}"
     if solved.place == "notebook":
         command = 'from grader.notebook import styles; styles("{}")'
@@ -113,7 +112,6 @@ def cell(name: str) -> None:
     try:
         course = notebook.course_here(Path.cwd())
         exercise = only_exercise(course, name)
-        is_solved = exercise.id in notebook.solved
-        echo(styles_text(course, exercise) if is_solved else later(exercise))
+        echo(styles_text(course, exercise) if exercise.id in notebook.solved else later(exercise))
     except GraderError as error:
         echo(str(error))
