@@ -89,8 +89,8 @@ def without_values(difference: Difference, not_taken: Iterable[str]) -> Differen
     if not names or isinstance(actual, Mapping | list | str) or is_of_shape(difference):
         return difference
     words = _(
-        "Nothing was found in it that takes the check's values for {names}, so that numbers cannot be "
-        "compared: this says nothing of what it computes."
+        "No parameter of it takes the check's values for {names}. The numbers cannot be compared, so "
+        "this check says nothing about what it computes."
     )
     return replace(difference, what="", summary=words.format(names=named(names)), hints=())
 

@@ -405,7 +405,9 @@ def why_less(exercise: ExerciseResult) -> str:
         "kind of result, before the values that count could be judged."
     )
     if any(finding.is_partial for finding in exercise.findings):
-        words = _("Fewer points are left than is usual for {kind}: something else is wrong as well.")
+        words = _(
+            "Fewer points are left than is usual for {kind}: something else is wrong as well."
+        )
     return words.format(kind=_(KIND_WORDS[kind]))
 
 

@@ -9,8 +9,8 @@ from grader.judging.consequences import may_follow, without_values
 from grader.testing.compare import Difference
 
 NOT_TAKEN = (
-    "Nothing was found in it that takes the check's values for 'W_key', 'W_query', so that numbers cannot "
-    "be compared: this says nothing of what it computes."
+    "No parameter of it takes the check's values for 'W_key', 'W_query'. The numbers cannot be compared, "
+    "so this check says nothing about what it computes."
 )
 NAMES = frozenset({"W_query", "W_key"})
 
