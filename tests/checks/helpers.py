@@ -350,7 +350,6 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
             sentence = N_("In eval mode NaN stands where the weights should show")
             judge.that(not still.isnan().any(), sentence)
             judge(still, right, what="what shows the weights, in eval mode", atol=1e-4)
-        judge.that(still.isnan().any() or not weights.isnan().any(), NAN_IN_TRAINING)
         judge.that(not is_unchanged, "In training mode nothing was dropped")
         judge.that(bool(is_dropped.any()), "In training mode no weight becomes zero")
         judge.that(
