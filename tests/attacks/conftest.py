@@ -104,7 +104,7 @@ OURS = {
     "needs": r"It needs [a-zA-Z_0-9/]+, which is not written yet\.",
     "nothing": r"Nothing was handed in for [a-zA-Z]+\.",
     "unreadable": r"[^\n]+ cannot be read: [^\n]+\.",
-    "wrong": rf"{_CALL}(?:[^\n]*: )?(?:[Ee]xpected|\d+ of \d+ values differ) .*",
+    "wrong": rf"{_CALL}(?:[^\n]*: )?(?:[Ee]xpected|missing:|\d+ of \d+ values differ) .*",
 }
 """Every sentence a student may read here; what stands in them of the student's is an appendix."""
 
