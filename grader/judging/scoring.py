@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -227,18 +226,9 @@ def exercise_score(
         checks: how its checks ended.
         findings: the known mistakes that were recognised, which bound what is left.
     """
-    if any(check.weight for check in checks) and all(map(_is_passed, checks)):
-        return _worth(points, Fraction(1))
-    return _worth(points, earned_share(checks, findings)) if _has_score(checks) else None
-
-
-def _is_passed(check: CheckResult) -> bool:
-    return check.outcome is Outcome.PASSED
-
-
-@lru_cache(maxsize=10_000)
-def _worth(points: float, share: Fraction) -> Decimal:
-    return rounded(Fraction(points) * share)
+    if not _has_score(checks):
+        return None
+    return rounded(Fraction(points) * earned_share(checks, findings))
 
 
 def earned_share(checks: Sequence[CheckResult], findings: Sequence[Finding] = ()) -> Fraction:

@@ -583,8 +583,8 @@ def _value_hints(
     """Possible causes of wrong values: ratios, row sums, and the like; of numbers of things, no ratio."""
     if bool(actual.isnan().any()) and not bool(expected.isnan().any()):
         yield _(
-            "It contains NaN (not a number): the result of 0 / 0, of 0 times infinity, or of a softmax "
-            "over minus infinity alone."
+            "It contains NaN (not a number), as 0 / 0, infinity / infinity, infinity - infinity, 0 times "
+            "infinity and a softmax over minus infinity alone give."
         )
     elif bool(actual.isinf().any()) and not bool(expected.isinf().any()):
         yield _("It contains an infinity.")

@@ -148,7 +148,7 @@ def arranged(
         by_name, places = places, _places(wanted, asked, places, values)
         if not values.keys() <= places.keys():  # `bias` may be what it calls `qkv_bias`
             kinds = [
-                replace(p, default=(unasked.get(p.name),)) if p.name in unasked else p for p in own
+                replace(p, default=(unasked[p.name],)) if p.name in unasked else p for p in own
             ]
             places = _places(wanted, kinds, by_name, values)
             unasked = {name: v for name, v in unasked.items() if name not in places.values()}

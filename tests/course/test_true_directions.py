@@ -207,7 +207,12 @@ def test_exponentials_of_torch_are_not_remarked_upon(checked: Answer, put: str) 
             "Two calls in eval mode differ: is something drawn in `forward`?",
         ),
         (NORMAL, FORWARD, f"self.W_query.data /= 2; {FORWARD}", "The call changed W_query."),
-        (CAUSAL, "torch.inf)", "torch.inf) * torch.nan", "of a softmax over minus infinity alone."),
+        (
+            CAUSAL,
+            "torch.inf)",
+            "torch.inf) * torch.nan",
+            "and a softmax over minus infinity alone give.",
+        ),
         ("dot_product", "(a * b).sum()", "2 * (a * b).sum()", "It is 2 times the expected value."),
         (
             WRAPPER,

@@ -246,23 +246,22 @@ class TestCausalWeights(OfScores, KeepsDoublePrecision):
     @pytest.mark.remark
     def test_a_future_with_large_scores_leaves_weights(self, attempt, judge):
         """Where later tokens have by far the largest scores, those before should have weights, too."""
-        scores = torch.full((3, 3), 300.0).triu(diagonal=1)
-        near, value = (attempt(some, D_K).has_shape(3, 3) for some in (torch.zeros(3, 3), scores))
-        # What is NaN for equal scores as well has another cause.
-        lost = value.isnan() & ~near.isnan()
         sentence = N_(
             "A softmax of all scores leaves 0 for these, and 0 / 0 is NaN: hide the scores before it"
         )
-        judge.that(not bool(lost.any()), sentence, about=lost)
+        self.judge_kept(attempt, judge, torch.full((3, 3), 300.0).triu(diagonal=1), sentence)
 
     @pytest.mark.remark
     def test_rows_far_apart_have_weights(self, attempt, judge):
         """Rows whose scores are hundreds apart should have weights, too: each has its own largest score."""
         scores = torch.tensor([[0.0, 0.0, 0.0], [300.0, 300.0, 0.0], [300.0, 300.0, 300.0]])
-        near, value = (attempt(some, D_K).has_shape(3, 3) for some in (torch.zeros(3, 3), scores))
-        # What is NaN for equal scores as well has another cause.
-        lost = value.isnan() & ~near.isnan()
         sentence = N_(
             "Each row has a largest score of its own, which an own softmax has to subtract"
         )
+        self.judge_kept(attempt, judge, scores, sentence)
+
+    def judge_kept(self, attempt, judge, scores, sentence):
+        """Judge that scores have weights; where equal ones have none as well, that has another cause."""
+        near, value = (attempt(some, D_K).has_shape(3, 3) for some in (torch.zeros(3, 3), scores))
+        lost = value.isnan() & ~near.isnan()
         judge.that(not bool(lost.any()), sentence, about=lost)

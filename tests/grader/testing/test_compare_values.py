@@ -400,7 +400,7 @@ def test_rows_that_sum_to_one_are_not_mentioned():
     [
         (
             NAN,
-            "It contains NaN (not a number): the result of 0 / 0, of 0 times infinity, or of a softmax over minus infinity alone.",
+            "It contains NaN (not a number), as 0 / 0, infinity / infinity, infinity - infinity, 0 times infinity and a softmax over minus infinity alone give.",
         ),
         (INF, "It contains an infinity."),
         (-INF, "It contains an infinity."),
