@@ -29,7 +29,7 @@ from grader.course.course import Assignment, Course
 from grader.course.misconceptions import all_misconceptions
 from grader.course.outcome_parts import everything_of
 from grader.judging.outcomes import has_to_hold_first
-from grader.judging.scoring import is_decided
+from grader.judging.scoring import is_decided, with_score
 
 if TYPE_CHECKING:
     from grader.judging.run import Check
@@ -188,7 +188,7 @@ class Words:
         return Words(some, declared_by(course, some.assignments))
 
     def result(self, outcome: AssignmentOutcome) -> AssignmentResult:
-        """An assignment's result, without scores."""
+        """An assignment's result, whose exercises have the scores of their checks."""
         part = outcome.part
         assignment, words = self.course.by_id[part.id], self.declared[part.id]
         known = {one.id: one for one in part.exercises}
@@ -211,7 +211,7 @@ def _worded(one: ExerciseResult, points: float, words: Declared) -> ExerciseResu
         )
         for found in one.findings
     )
-    return replace(one, max_score=points, checks=checks, findings=findings)
+    return with_score(replace(one, checks=checks, findings=findings), points)
 
 
 def _worded_check(check: CheckResult, checks: Mapping[str, tuple[int, bool, str]]) -> CheckResult:

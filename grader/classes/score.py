@@ -75,6 +75,10 @@ def _kept(earlier: AssignmentResult) -> AssignmentResult:
     return replace(earlier, notes=(*earlier.notes, note))
 
 
+Tries = dict[str, list[AssignmentResult]]
+"""Each time that something was handed in, by assignment: exercises have the scores of their checks."""
+
+
 @dataclass(frozen=True, slots=True)
 class HandedIn:
     """What one student handed in, with the outcomes of it.
@@ -129,9 +133,10 @@ class Scorer:
 
     def result(self, inputs: StudentInputs) -> Result:
         """A student's result."""
-        own, by = self.counting(inputs.own), dict[str, str]()
+        tries, by = self.tries(inputs.own), dict[str, str]()
+        own = self.counting(tries, inputs.own)
         is_alone = bool(own)
-        group = {name: self.counting(work) for name, work in inputs.group.items()}
+        group = {n: self.counting(self.tries(work), work) for n, work in inputs.group.items()}
         for id_, names in inputs.members.items():
             if id_ in self.course.by_id:
                 others = {name: group[name].get(id_) for name in names if name in group}
@@ -161,24 +166,27 @@ class Scorer:
         if by:
             result = replace(result, decided=(*result.decided, *(f"group {id_}" for id_ in by)))
         if by or (result.decided and is_alone):
-            result = replace(result, automatic=self._automatic(inputs.own))
+            result = replace(result, automatic=self._automatic(tries, inputs.own))
         if inputs.earlier is not None:
             result = not_lower(result, parsed(inputs.earlier))
         return commented(result, inputs.own.personal)
 
-    def _automatic(self, work: HandedIn) -> Decimal | None:
+    def _automatic(self, tries: Tries, work: HandedIn) -> Decimal | None:
         """What a student's own work has where nothing is decided, also about which attempt counts."""
-        own = self.counting(dataclasses.replace(work, personal=NO_DECISIONS))
+        own = self.counting(tries, dataclasses.replace(work, personal=NO_DECISIONS))
         parts = without_others_files(tuple(own[id_] for id_ in self.course.by_id if id_ in own))
         return score_of(scored_alone(self.course, part) for part in parts)
 
-    def counting(self, work: HandedIn) -> dict[str, AssignmentResult]:
-        """What counts of a student's hand-ins, by assignment, without scores."""
-        tries = {
+    def tries(self, work: HandedIn) -> Tries:
+        """What a student's hand-ins gave, by assignment."""
+        return {
             id_: [self._try(use, work) for use in uses]
             for id_, uses in work.uses.items()
             if id_ in self.course.by_id and uses
         }
+
+    def counting(self, tries: Tries, work: HandedIn) -> dict[str, AssignmentResult]:
+        """What counts of them, by assignment."""
         attempts = {id_: tries[id_] for id_ in tries if work.uses[id_][0].number}
         found = {id_: tries[id_][0] for id_ in tries.keys() - attempts.keys()}
         if attempts:
@@ -257,7 +265,7 @@ def without_others_files(parts: Sequence[AssignmentResult]) -> tuple[AssignmentR
 
 
 def _missing(part: AssignmentResult) -> AssignmentResult:
-    exercises = tuple(replace(e, checks=(), findings=()) for e in part.exercises)
+    exercises = tuple(replace(e, score=None, checks=(), findings=()) for e in part.exercises)
     return replace(part, read_from="", exercises=exercises)
 
 

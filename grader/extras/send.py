@@ -158,7 +158,7 @@ def _letters(
             one = enrolled[result.student]
             # What decided the outcomes is on no page.
             plain = replace(result, versions={}, course_hash="", isolation=())
-            said = Sent(way.address(one), hash_of(record_texts(plain)[1]))
+            said = Sent(way.address(one), hash_of(record_texts(plain)[1].decode()))
             yield Letter(result.student, said, result, one.name)
 
 

@@ -86,57 +86,58 @@ _encode = msgspec.json.Encoder(decimal_format="number").encode
 json_text = json.JSONEncoder(ensure_ascii=False, default=points).encode
 
 
-def record_texts(result: Result) -> tuple[str, str]:
-    """The instructor's record of a result, and the student's copy, as JSON in lines.
+def record_texts(result: Result) -> tuple[bytes, bytes]:
+    """The instructor's record of a result, and the student's copy, as JSON in lines, in UTF-8.
 
     There is a line for each assignment, exercise and check, indented.
     """
-    copy, texts = for_student(result), dict[int, str]()
+    copy, texts = for_student(result), dict[int, bytes]()
     return _record_text(result, texts), _record_text(copy, texts)
 
 
-def _record_text(result: Result, texts: dict[int, str]) -> str:
+def _record_text(result: Result, texts: dict[int, bytes]) -> bytes:
     """A record.
 
     Args:
         result: what it is of.
-        texts: those of exercises that were written already, by the identity of these.
+        texts: those of assignments and exercises that were written already, by the identity of these.
     """
 
-    def exercise(one: ExerciseResult) -> str:
+    def exercise(one: ExerciseResult) -> bytes:
         if id(one) not in texts:
             texts[id(one)] = _exercise_text(exercise_in_file(one))
         return texts[id(one)]
 
-    def assignment(part: AssignmentResult) -> str:
-        head = _json(assignment_in_file(replace(part, exercises=())))
-        return _filled(head, "exercises", "  ", map(exercise, part.exercises))
+    def assignment(part: AssignmentResult) -> bytes:
+        if id(part) not in texts:
+            head = _json(assignment_in_file(replace(part, exercises=())))
+            texts[id(part)] = _filled(head, b"exercises", b"  ", map(exercise, part.exercises))
+        return texts[id(part)]
 
     score, automatic = _shortest(result.score), _shortest(result.automatic)
     head = _json(replace(result, score=score, automatic=automatic, assignments=()))
-    return f"{_filled(head, 'assignments', ' ', map(assignment, result.assignments))}\n"
+    return _filled(head, b"assignments", b" ", map(assignment, result.assignments)) + b"\n"
 
 
-def _exercise_text(one: ExerciseResult) -> str:
+def _exercise_text(one: ExerciseResult) -> bytes:
     if not one.checks:
         return _json(one)
-    head, key, checks = _json(one).rpartition('"checks": [')
-    lines = checks.replace('}, {"id": "', '},\n   {"id": "')
-    return f"{head}{key}\n   {lines}"
+    head, key, checks = _json(one).rpartition(b'"checks": [')
+    return b"".join((head, key, b"\n   ", checks.replace(b'}, {"id": "', b'},\n   {"id": "')))
 
 
-def _filled(text: str, key: str, indent: str, lines: Iterable[str]) -> str:
+def _filled(text: bytes, key: bytes, indent: bytes, lines: Iterable[bytes]) -> bytes:
     """An object with an empty list under a key, and lines in that list."""
-    inner, (start, empty, end) = f",\n{indent}".join(lines), text.partition(f'"{key}": []')
-    return f'{start}"{key}": [\n{indent}{inner}]{end}' if inner and empty else text
+    inner, (start, empty, end) = (b",\n" + indent).join(lines), text.partition(b'"%b": []' % key)
+    return b'%b"%b": [\n%b%b]%b' % (start, key, indent, inner, end) if inner and empty else text
 
 
-def _json(record: object) -> str:
+def _json(record: object) -> bytes:
     """A record in a line; halves of characters, which msgspec refuses, are escaped."""
     try:
-        return msgspec.json.format(_encode(record), indent=0).decode()
+        return msgspec.json.format(_encode(record), indent=0)
     except UnicodeEncodeError:
-        return json_text(_plain(record))
+        return json_text(_plain(record)).encode("utf-8", "backslashreplace")
 
 
 def to_json(result: Result) -> dict[str, Any]:

@@ -131,16 +131,15 @@ def possible(course: Course, parts: Sequence[AssignmentResult]) -> float:
 
 
 def scored_alone(course: Course, outcomes: AssignmentResult) -> AssignmentResult:
-    """An assignment with its score, from one that has outcomes only."""
+    """An assignment with its score, from one that has outcomes only, or whose exercises have theirs."""
     assignment = course.by_id[outcomes.id]
     if not outcomes.exercises:  # the grader failed before any check
         return replace(outcomes, score=None, max_score=assignment.max_score)
     if outcomes.is_missing:
         return replace(outcomes, max_score=assignment.max_score)
     exercises = tuple(
-        replace(one, score=exercise_score(most, one.checks, one.findings), max_score=most)
+        one if one.score is not None else with_score(one, course.exercises[one.id].points)
         for one in outcomes.exercises
-        for most in (course.exercises[one.id].points,)
     )
     days = days_late(assignment.due, outcomes.submitted_at, course.late)
     late = lateness(
@@ -154,6 +153,12 @@ def scored_alone(course: Course, outcomes: AssignmentResult) -> AssignmentResult
         notes=(*outcomes.notes, *late.notes),
         days_late=late.days,
     )
+
+
+def with_score(outcomes: ExerciseResult, points: float) -> ExerciseResult:
+    """An exercise with the score of its checks, from one that has outcomes only."""
+    score = exercise_score(points, outcomes.checks, outcomes.findings)
+    return replace(outcomes, score=score, max_score=points)
 
 
 def nothing_handed_in(assignment: Assignment) -> AssignmentResult:

@@ -109,7 +109,7 @@ def listed(
     for name, keys in made.behaviours.items():
         parts = tuple(outcomes[id_, key] for id_, key in keys.items())
         result = Result(name, None, 1, False, True, (), "1", {}, course.hash, "", parts)
-        texts[name] = partial(bytes, record_texts(result)[0].encode())
+        texts[name] = partial(bytes, record_texts(result)[0])
     start = time.process_time()
     works, _left_out = gather(course, made.folder, Records(made.folder, texts))
     telling, near = find_pairs(works)

@@ -172,7 +172,7 @@ def test_an_exemption_that_is_taken_back_is_not_kept(course, student):
 def test_a_request_about_a_gap_is_not_undecided(course, student, tmp_path, exempt, outcome, now):
     """What stands beside a request."""
     personal = Personal(exempt=ids(course, SCORES) if exempt else frozenset())
-    text = record_texts(student(personal, **by(scores=outcome, mixture=PASSED)))[0].encode()
+    text = record_texts(student(personal, **by(scores=outcome, mixture=PASSED)))[0]
     (state,) = states(
         course,
         Records(tmp_path, {"ada": lambda: text}),

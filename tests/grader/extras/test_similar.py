@@ -393,7 +393,7 @@ def test_the_command_writes_a_page_and_files_for_other_programs(made, grader_run
     out, page, exported = tmp_path / "out", tmp_path / "page.html", tmp_path / "exported"
     (out / "results").mkdir(parents=True)
     nothing = ("student0001", None, 1, False, False, (), "1", {}, course.hash, "", ())
-    (out / "results" / "student0001.json").write_text(record_texts(Result(*nothing))[0], "utf-8")
+    (out / "results" / "student0001.json").write_bytes(record_texts(Result(*nothing))[0])
     with Store.to_write(out) as store, store.transaction():
         store.set_options(RunOptions("1", course.hash, "sealed", "en", ()))
     options = ("--submissions", planted.folder, "--html", page, "--export", exported)
