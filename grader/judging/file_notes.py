@@ -100,8 +100,16 @@ def _not_right(
 def _other_parameters(
     course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
 ) -> Notes:
-    """A note on each class that is not right and takes other parameters than the stub's, or in another order."""
+    """A note on what is not right and takes other parameters than the stub's, or in another order."""
     for exercise in _not_right(course, handle, exercises):
+        if reordered := handle.reordered(exercise):
+            words = _(
+                "Your {name} takes {own}; in the stub it takes {wanted}. The order counts: the checks, "
+                "and code that uses it, give it the values in the stub's order."
+            )
+            said = [listed(clean(p.name, 80) for p in side) for side in reordered]
+            note = words.format(name=exercise.name, own=said[0], wanted=said[1])
+            yield exercise.assignment, note
         located, declared = handle.locate(exercise), handle.declared.get(exercise.id, {})
         for one in located.classes.get(exercise.name, ())[located.chosen :][:1]:
             for method, own in (("__init__", one.parameters), ("forward", one.forward)):

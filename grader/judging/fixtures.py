@@ -72,9 +72,9 @@ class CheckEnvironment:
         self.reference_session.close()
 
     def declared(self, exercise: Exercise) -> dict[str, Parameters]:
-        """What the classes of an exercise's solution take, by name, and what a `forward` does."""
+        """What the classes and functions of an exercise's solution take, by name, and what a `forward` does."""
         located = self.reference.locate(exercise)
-        found = {name: located.parameters(name) for name in located.classes}
+        found = {**located.functions} | {name: located.parameters(name) for name in located.classes}
         found |= {f"{name}.forward": those[-1].forward for name, those in located.classes.items()}
         return {name: parameters for name, parameters in found.items() if parameters}
 

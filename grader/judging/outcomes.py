@@ -406,7 +406,7 @@ def why_less(exercise: ExerciseResult) -> str:
     )
     if any(finding.is_partial for finding in exercise.findings):
         words = _(
-            "Fewer points are left than is usual for {kind}: something else is wrong as well."
+            "Fewer points are left than is usual for {kind}: not each check that fails is explained by it."
         )
     return words.format(kind=_(KIND_WORDS[kind]))
 

@@ -1,4 +1,4 @@
-"""The classes that a student's file defines, also earlier ones of a name, and what they take.
+"""The classes that a student's file defines, also earlier ones of a name, and what they and functions take.
 
 It runs beside student code: standard library only.
 """
@@ -62,16 +62,22 @@ class Classes:
         items = reversed(list(self.namespace.items()))
         return {id(value): name for name, value in items if isinstance(value, type)}
 
-    def header(self) -> dict[str, list[dict[str, Any]]]:
-        """What is reported of the classes that the file defines, or imports from another file."""
-        own = [name for name, value in list(self.namespace.items()) if _is_own(value)]
-        return {name: [one.header() for one in self.of(name)] for name in own[:MAX_CLASSES]}
+    def header(self) -> dict[str, Any]:
+        """What is reported of each class, and each function, that the file defines or imports from another."""
+        own = [pair for pair in list(self.namespace.items()) if _is_own(pair[1])]
+        return {
+            name: [one.header() for one in self.of(name)]
+            if isinstance(value, type)
+            else {"parameters": _parameters(value)}
+            for name, value in own[:MAX_CLASSES]
+        }
 
 
 def _is_own(value: object) -> bool:
-    if not isinstance(value, type) or not inspect.isfunction(getattr(value, "__init__", None)):
+    made_by = getattr(value, "__init__", None) if isinstance(value, type) else value
+    if not inspect.isfunction(made_by):
         return False
-    return str(value.__module__).partition(".")[0] not in LIBRARIES
+    return str(getattr(value, "__module__", "")).partition(".")[0] not in LIBRARIES
 
 
 def _parameters(found: Any) -> list[list[Any]] | None:

@@ -518,7 +518,7 @@ def _shape_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> t
     ]
     if tuple(actual.shape) in shapes:
         first = shapes.index(tuple(actual.shape)) == 0 and shapes.count(shapes[0]) == 1
-        return (_("The first axis is gone.") if first else _("An axis is gone."),)
+        return (_("The first axis is missing.") if first else _("An axis is missing."),)
     if actual.dim() and tuple(actual.shape) == (1, *expected.shape[1:]):
         words = _(
             "There is one entry instead of {count} along the first axis: does a loop end early?"

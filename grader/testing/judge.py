@@ -27,8 +27,8 @@ FLOAT32: Any = "torch.float32"
 NO_RETURN = N_("Does your function end in a `return`?")
 
 NO_GRADIENT = N_(
-    "None comes where the result does not depend on it, where it is a plain tensor, and where its "
-    "module does not know it, as in a plain list. Gradients also stop at `.detach()`, `.item()`, "
+    "None comes where the result does not depend on it, where it is a plain tensor or has "
+    "`requires_grad=False`, and where its module does not know it, as in a plain list. Gradients also stop at `.detach()`, `.item()`, "
     "`torch.no_grad()`, NumPy, and where numbers are copied into a new tensor or `nn.Parameter`."
 )
 
@@ -336,9 +336,10 @@ class Judge:
             )
             layer = holder.rpartition(".")[0]
         elif name in self.held and name not in found:
+            layer = name
             words = _(
-                "`{name}` is a plain tensor; the exercise asks for a parameter, an nn.Parameter, which "
-                "a module finds."
+                "`{name}` is a tensor and no parameter; the exercise asks for an nn.Parameter, which a "
+                "module finds."
             )
         elif f"{name}.weight" in self.held:
             words = _("{name} is a layer; the exercise asks for a parameter, an nn.Parameter.")

@@ -25,7 +25,15 @@ from grader.testing.replies import (
     read_names,
     read_printed,
 )
-from grader.testing.signatures import Classes, Parameters, alike, best, read_classes
+from grader.testing.signatures import (
+    Classes,
+    Parameters,
+    alike,
+    best,
+    is_in_another_order,
+    read_classes,
+    read_functions,
+)
 
 MOST_LINES = 1000
 """How much of a cell that failed is looked through, and of each of its lines."""
@@ -46,6 +54,7 @@ class Located:
         chosen: the place of the exercise's class among those of its name.
         is_written: whether the exercise's name stands in it.
         not_imported: its imports that failed.
+        functions: what its functions take, by name.
     """
 
     key: str
@@ -57,6 +66,7 @@ class Located:
     chosen: int = -1
     is_written: bool = True
     not_imported: tuple[Failure, ...] = ()
+    functions: Mapping[str, Parameters] = field(default_factory=dict)
 
     def obstacle(self, name: str) -> Failure | None:
         """Why the file cannot be asked for anything, if it cannot."""
@@ -218,6 +228,12 @@ class SubmissionHandle:
         for stand_in in self.stand_ins.values():
             stand_in.submission.forget()
 
+    def reordered(self, exercise: Exercise) -> tuple[Parameters, Parameters] | None:
+        """What a function takes and what it should, where that is the same in another order; else None."""
+        wanted = self.declared.get(exercise.id, {}).get(exercise.name, ())
+        own = self.locate(exercise).functions.get(exercise.name, ())
+        return (own, wanted) if is_in_another_order(wanted, own) else None
+
     def locate(self, exercise: Exercise) -> Located:
         """The file in which an exercise is looked up: the first that defines its name.
 
@@ -300,8 +316,9 @@ class SubmissionHandle:
         loading = self._loading_failure(key, name, frame)
         names, printed, classes = read_names(frame), read_printed(frame), read_classes(frame)
         stands_there = name in names or bool(self._cells(key, name))
-        lacking = tuple(read_failures(frame, "not_imported"))
-        return Located(key, loading, names, True, printed, classes, -1, stands_there, lacking)
+        lacking, functions = tuple(read_failures(frame, "not_imported")), read_functions(frame)
+        how = (printed, classes, -1, stands_there, lacking, functions)
+        return Located(key, loading, names, True, *how)
 
     def _loading_failure(self, key: str, name: str, frame: Frame) -> Failure | None:
         """What failed in the cell that defines a name; else the first failure of the file."""

@@ -69,6 +69,14 @@ def read_classes(frame: Frame) -> Classes:
     }
 
 
+def read_functions(frame: Frame) -> Mapping[str, Parameters]:
+    """What the functions of a loaded file take, by name; nothing of those whose names do not say it."""
+    found = frame.header.get("classes")
+    items = list(found.items())[:MAX_CLASSES] if isinstance(found, dict) else ()
+    taken = {str(n): _parameters(f.get("parameters")) for n, f in items if isinstance(f, dict)}
+    return {name: parameters for name, parameters in taken.items() if parameters}
+
+
 def _definition(content: Any) -> Definition:
     content = content if isinstance(content, dict) else {}
     cell, line, listed = (content.get(key) for key in ("cell", "line", "parameters"))
@@ -266,6 +274,12 @@ def keeps_to(wanted: Parameters, own: Parameters, *, by_place: bool = False) -> 
     more = (*wanted[len(own) :], *own[len(names) :])
     is_kept = all(a == b or (by_place and a not in own_names and b not in names) for a, b in pairs)
     return is_kept and all(p.default for p in more)
+
+
+def is_in_another_order(wanted: Parameters, own: Parameters) -> bool:
+    """Whether a function takes what is wanted in another order: called by place, it takes one for another."""
+    names, own_names = ([p.name for p in side] for side in (wanted, own))
+    return names != own_names and sorted(names) == sorted(own_names)
 
 
 def alike(wanted: Parameters, own: Parameters) -> bool:

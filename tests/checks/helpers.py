@@ -100,7 +100,7 @@ class HidesTheFuture:
 
     @pytest.mark.remark
     def test_the_mask_is_a_buffer_of_the_documents_name_and_size(self, attempt, judge):
-        """There should be a buffer `mask` of shape `(context_length, context_length)`."""
+        """The mask should be a buffer `mask` of shape `(context_length, context_length)`."""
         buffers = self.layer(attempt).state.buffers
         shapes = {name.rpartition(".")[2]: tuple(mask.shape) for name, mask in buffers.items()}
         sentence = N_("There is no buffer `mask`")
@@ -347,7 +347,7 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
         is_mixed = torch.allclose(weights.sum(-1), sums, rtol=0, atol=1e-4)
         if is_unchanged or not is_dropped.any() or not are_alike or not is_mixed:
             # Of what shows no weights in eval mode, nothing is known in training mode.
-            sentence = N_("In eval mode NaN stands where the weights should show")
+            sentence = N_("In eval mode the weights are NaN (not a number)")
             judge.that(not still.isnan().any(), sentence)
             judge(still, right, what="what shows the weights, in eval mode", atol=1e-4)
         judge.that(not is_unchanged, "In training mode nothing was dropped")

@@ -327,6 +327,19 @@ def test_arguments_of_forward_in_another_order_are_said(
     assert note.startswith("`forward` of your CrossAttention takes x, mask, context; in the stub")
 
 
+def test_values_in_another_order_are_said(graded: Graded, text: Callable[..., str]) -> None:
+    """Of a function, which the checks give its values by place."""
+    given, id_ = "weights: Tensor, inputs: Tensor", "01_simple_attention"
+    swapped = text(
+        id_, (f"context_vector({given}", "context_vector(inputs: Tensor, weights: Tensor")
+    )
+    (note,) = graded({place(id_): swapped}, f"{id_}/context_vector")[id_].notes
+    assert note == (
+        "Your context_vector takes inputs, weights; in the stub it takes weights, inputs. The order "
+        "counts: the checks, and code that uses it, give it the values in the stub's order."
+    )
+
+
 def test_a_class_that_fits_another_exercise_alone_is_said_to(
     graded: Graded, text: Callable[..., str]
 ) -> None:

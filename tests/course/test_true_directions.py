@@ -146,6 +146,10 @@ WRITTEN = "It should be written with `torch.exp`."
         ("softmax_naive", "torch.exp(x)", "2.718281828 ** x", WRITTEN),
         ("head_output", SOFTMAX, BY_HAND, LARGE),
         (
+            *("training_step", "scores = model(inputs)", "scores = model.eval()(inputs)"),
+            "The model should stay in training mode.",
+        ),
+        (
             EXPLICIT,
             f"torch.softmax({SCALE}, dim=-1)",
             BY_HAND.replace("scores", f"({SCALE})"),

@@ -461,3 +461,10 @@ def test_two_names_that_contradict_each_other_are_not_given(
     result = answer(exercise, find, put)
     assert not result.is_solved
     assert len(result.findings) <= 1
+
+
+def test_values_in_another_order_are_no_mistake_in_the_product(answer: Answer) -> None:
+    """`weights @ inputs` is right: each stands for the other."""
+    given = "context_vector(weights: Tensor, inputs: Tensor)"
+    result = answer("context_vector", given, "context_vector(inputs: Tensor, weights: Tensor)")
+    assert (result.findings, result.is_solved) == ((), False)

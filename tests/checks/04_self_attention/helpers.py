@@ -107,22 +107,31 @@ def pair(attempt, draw, d_in, d_out, weights=None, start=None):
     return source, target
 
 
+def lies_as_in_v2(v1):
+    """Whether a student's own v1 keeps its matrices as linear layers do, and computes with them so."""
+    if [matrix.shape for matrix in held(v1.instance(2, 3)).values()] != [(3, 2)] * len(ROLES):
+        return False
+    try:
+        value = v1.instance(2, 3)(torch.ones(4, 2)).value
+    except StudentOutcome:
+        return False
+    return getattr(value, "shape", None) == (4, 3)
+
+
 def judge_copies(attempt, draw, d_in, d_out, *, start=None, times=1):
     """Judge the matrices that a v1 holds after copying, once or more, from another v2 each time.
 
     It starts with the matrices `start`, or with some that are drawn.
     """
     v1, target, expected = attempt.of("SelfAttention_v1"), None, {}
+    as_in_v2 = lies_as_in_v2(v1)
     for _ in range(times):
         source, other = pair(attempt, draw, d_in, d_out, start=start)
         target = target or other
         weights = dict(zip(ROLES.values(), source.given.values(), strict=True)) | held(source)
-        own = held(v1.instance(2, 3))
         attempt(source.own, target.own)
         for role, weight in weights.items():
-            # A student's own v1 may keep the layout of a v2.
-            stays = role in own and own[role].shape == (3, 2)
-            expected[role] = weight.detach() if stays else weight.detach().T
+            expected[role] = weight.detach() if as_in_v2 else weight.detach().T
     after = held(target)
     if after.keys() == expected.keys():
         attempt.judge(after, expected, what="the target's matrices")

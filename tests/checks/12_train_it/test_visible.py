@@ -167,7 +167,10 @@ class TestTrainingStep(KeepsNames):
         is_number = isinstance(loss, float) or (
             isinstance(loss, torch.Tensor) and loss.numel() == 1
         )
-        judge.that(is_number, N_("It is no single number"), about=loss)
+        sentence = N_("It is no single number")
+        if loss is None:
+            sentence = N_("Nothing came back: does the function end in a `return`?")
+        judge.that(is_number, sentence, about=loss)
 
     @pytest.mark.conduct
     def test_the_loss_is_a_plain_number(self, student, judge, draw):
@@ -206,6 +209,15 @@ class TestTrainingStep(KeepsNames):
         )
         judge_losses(judge, mine, right)
         judge_scores(judge, after, expected)
+
+    @pytest.mark.remark
+    def test_the_model_stays_in_training_mode(self, student, judge, draw):
+        """The model should stay in training mode."""
+        model = student.call("LastLetterModel").value
+        optimizer = student.call("GradientDescent", model, 1.0).value
+        student.call("training_step", model, optimizer, *batch(draw, 2, 4))
+        sentence = N_("It was put into eval mode, in which a model trains without its dropout")
+        judge.that(student.state(model).training, sentence)
 
     @pytest.mark.conduct
     def test_inputs_and_targets_are_left_as_they_are(self, attempt, draw):

@@ -19,7 +19,9 @@ from .helpers import (
     pattern,
 )
 
-NAN_WEIGHTS = N_("Weights became NaN (not a number): what is the softmax of minus infinity alone?")
+NAN_WEIGHTS = N_(
+    "Weights became NaN (not a number): what is the softmax of minus infinity alone, and what is 0 / 0?"
+)
 NAN_GRADIENTS = N_("Gradients became NaN (not a number), though no weight is")
 NAN_VECTORS = N_("Context vectors became NaN (not a number) where a token may use nothing")
 

@@ -137,7 +137,7 @@ def test_a_page_says_why_a_recognised_slip_leaves_less_than_elsewhere():
     )
     assert leading_lines(exercise)[-1] == note
     (note,) = notes_above(replace(exercise, findings=(replace(SLIP, is_partial=True),)))
-    assert note.endswith("is usual for a slip: something else is wrong as well.")
+    assert note.endswith("is usual for a slip: not each check that fails is explained by it.")
 
 
 @pytest.mark.parametrize(

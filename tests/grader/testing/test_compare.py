@@ -95,7 +95,7 @@ def shapes_differ(expected, actual):
         ((1,), (), ("It has 1 axis of size 1 too many.",)),
         ((4,), (2, 3), (PICKED,)),
         ((1, 3), (4, 3), (ENDS_EARLY,)),
-        ((3, 4), (2, 3, 4), ("The first axis is gone.",)),
+        ((3, 4), (2, 3, 4), ("The first axis is missing.",)),
         ((2, 5), (2, 3), ("Only axis 1 is wrong: its size is 5, and should be 3.",)),
         ((2, 5), (3, 4), ()),
         ((6,), (2, 3), ("Its axis of size 6 should be two, of size 2 and 3.",)),
@@ -138,9 +138,9 @@ def test_axes_are_swapped_where_the_values_say_so(actual, hint):
 def test_an_axis_that_is_gone_is_the_first_where_no_other_could_be():
     """Of a square either may be the one."""
     (_difference, hints) = compare(torch.zeros(3), torch.zeros(3, 3), ATOL)
-    assert hints == ("An axis is gone.",)
+    assert hints == ("An axis is missing.",)
     (_difference, hints) = compare(torch.zeros(3), torch.zeros(3, 4), ATOL)
-    assert hints == ("An axis is gone.",)
+    assert hints == ("An axis is missing.",)
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_a_plain_tensor_is_no_parameter():
     judge = Judge(CALLS, held=["bias", "weight"])
     told = str(mismatch(judge, {"bias": (3,)}, {"weight": (3,), "bias": (3,)}, what="shapes"))
     assert told == (
-        "`weight` is a plain tensor; the exercise asks for a parameter, an nn.Parameter, which a module "
+        "`weight` is a tensor and no parameter; the exercise asks for an nn.Parameter, which a module "
         "finds."
     )
 
