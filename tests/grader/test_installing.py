@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -21,22 +20,11 @@ MADE = shutil.ignore_patterns("__pycache__")
 GIT = "https://example.org/kit"
 
 
-@dataclass
 class Distribution:
-    """What is known of an installed distribution.
+    """What is known of an installed distribution: its direct_url.json, and whether it has extras."""
 
-    Args:
-        noted: its direct_url.json.
-        extras: whether it has some.
-    """
-
-    noted: dict[str, object] | None
-    extras: bool = True
-
-    @property
-    def metadata(self) -> "Distribution":
-        """Itself."""
-        return self
+    def __init__(self, noted: dict[str, object] | None, *, extras: bool = True) -> None:
+        self.noted, self.extras, self.metadata = noted, extras, self
 
     def get_all(self, _name: str) -> list[str] | None:
         """Its extras."""
@@ -47,30 +35,22 @@ class Distribution:
         return json.dumps(self.noted) if self.noted else None
 
 
+AT: dict[str, object] = {"url": GIT, "vcs_info": {"vcs": "git", "commit_id": "0a1b"}}
+HERE: dict[str, object] = {"url": "file:///a%20b/kit", "dir_info": {"editable": True}}
+
+
 @pytest.mark.parametrize(
     ("noted", "wanted", "said"),
     [
         (None, "grader-kit[author]", ""),
+        (AT, f"grader-kit[author] @ git+{GIT}@0a1b", ""),
         (
-            {"url": GIT, "vcs_info": {"vcs": "git", "commit_id": "0a1b"}},
-            f"grader-kit[author] @ git+{GIT}@0a1b",
-            "",
-        ),
-        (
-            {"url": GIT, "vcs_info": {"vcs": "git", "commit_id": "0a1b"}, "subdirectory": "kit"},
+            {**AT, "subdirectory": "kit"},
             f"grader-kit[author] @ git+{GIT}@0a1b#subdirectory=kit",
             "",
         ),
-        (
-            {"url": f"{GIT}/k.whl", "archive_info": {}},
-            f"grader-kit[author] @ {GIT}/k.whl",
-            "",
-        ),
-        (
-            {"url": "file:///a%20b/kit", "dir_info": {"editable": True}},
-            "",
-            "pip install -e '/a b/kit[author]'",
-        ),
+        ({"url": f"{GIT}/k", "archive_info": {}}, f"grader-kit[author] @ {GIT}/k", ""),
+        (HERE, "", "pip install -e '/a b/kit[author]'"),
         ({"url": "file:///a/k.whl", "archive_info": {}}, "", "pip install '/a/k.whl[author]'"),
     ],
 )

@@ -37,10 +37,18 @@ from grader.notebook import (
 ONE = "def one():\n    return 1\n"
 
 
+Start = Callable[..., Path]
+
+
+def cells(*texts: str) -> str:
+    """A notebook with these cells."""
+    return json.dumps({"cells": [{"cell_type": "code", "source": text} for text in texts]})
+
+
 @pytest.fixture
 def kernel(
     small_course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str, str], Path]:
+) -> Iterator[Start]:
     """Puts the kernel into a folder, below a place with a student's `first`; answers the place."""
     monkeypatch.setenv("GRADER_COURSE", str(small_course.root))
     monkeypatch.delitem(sys.modules, "first", raising=False)
@@ -48,8 +56,8 @@ def kernel(
 
     def start(here: str, path: str, text: str = ONE) -> Path:
         folder, file = tmp_path / here, tmp_path / path
-        folder.mkdir(parents=True, exist_ok=True)
-        file.parent.mkdir(parents=True, exist_ok=True)
+        for place in (folder, file.parent):
+            place.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
         monkeypatch.chdir(folder)
         return tmp_path
@@ -58,42 +66,33 @@ def kernel(
     sys.modules.pop("first", None)
 
 
+def stub(course: Course, name: str) -> str:
+    """An assignment as it is handed out."""
+    return (course.root / "assignments" / f"{name}.py").read_text("utf-8")
+
+
 @pytest.mark.parametrize(
-    ("here", "path"),
+    ("here", "path", "text"),
     [
-        ("work/02_second", "work/02_second/first.py"),
-        ("work/02_second", "work/01_first/first.py"),
-        ("work/02_second", "work/first.py"),
-        ("nb/autograded/me/02_second", "nb/submitted/me/01_first/first.py"),
+        ("work/02_second", "work/02_second/first.py", ONE),
+        ("work/02_second", "work/01_first/first.py", ONE),
+        ("work/02_second", "work/first.py", ONE),
+        ("nb/autograded/me/02_second", "nb/submitted/me/01_first/first.py", ONE),
+        ("work/02_second", "work/01_first/first.ipynb", cells("1 / 0", ONE)),
     ],
-    ids=["beside", "next door", "flat", "as nbgrader collected it"],
+    ids=["beside", "next door", "flat", "as nbgrader collected it", "a notebook, in part"],
 )
-def test_the_students_own_module_is_found(
-    kernel: Callable[..., Path], here: str, path: str
-) -> None:
-    """Wherever students and nbgrader keep it."""
-    kernel(here, path)
+def test_the_students_own_module_is_found(kernel: Start, here: str, path: str, text: str) -> None:
+    """Wherever students and nbgrader keep it; cells that fail are passed over."""
+    kernel(here, path, text)
     use_own("01_first")
     assert importlib.import_module("first").one() == 1
 
 
-def test_a_notebook_is_as_good_as_a_script(kernel: Callable[..., Path]) -> None:
-    """Cells that fail are passed over."""
-    cells = [{"cell_type": "code", "source": text} for text in ("1 / 0", ONE)]
-    kernel("work/02_second", "work/01_first/first.ipynb", json.dumps({"cells": cells}))
-    use_own("01_first")
-    assert importlib.import_module("first").one() == 1
-
-
-def test_the_form_that_was_filled_in_counts(
-    kernel: Callable[..., Path], small_course: Course
-) -> None:
+def test_the_form_that_was_filled_in_counts(kernel: Start, small_course: Course) -> None:
     """Beside an untouched stub, as a students' copy has both."""
-    stub = (small_course.root / "assignments" / "01_first" / "first.py").read_text("utf-8")
-    place = kernel("work/02_second", "work/01_first/first.py", stub)
-    cells = [{"cell_type": "code", "source": ONE}]
-    notebook = place / "work" / "01_first" / "first.ipynb"
-    notebook.write_text(json.dumps({"cells": cells}), "utf-8")
+    kernel("work/02_second", "work/01_first/first.py", stub(small_course, "01_first/first"))
+    kernel("work/02_second", "work/01_first/first.ipynb", cells(ONE))
     use_own("01_first")
     assert importlib.import_module("first").one() == 1
 
@@ -112,9 +111,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interacti
     notebook.this_kernel.cache_clear()
 
 
-def test_what_is_not_there_is_asked_for(
-    kernel: Callable[..., Path], shell: InteractiveShell
-) -> None:
+def test_what_is_not_there_is_asked_for(kernel: Start, shell: InteractiveShell) -> None:
     """In a sentence without a traceback, which also ends Run All."""
     kernel("work/02_second", "elsewhere/other.py")
     with pytest.raises(StopError) as caught:
@@ -125,25 +122,15 @@ def test_what_is_not_there_is_asked_for(
 
 
 def test_a_script_that_builds_on_another_runs_by_itself(
-    kernel: Callable[..., Path], small_course: Course
+    kernel: Start, small_course: Course
 ) -> None:
-    """The stub finds the student's own module, wherever it is run from."""
-    place = kernel("anywhere", "work/01_first/first.py")
-    stub = (small_course.root / "assignments" / "02_second" / "second.py").read_text("utf-8")
-    script = place / "work" / "02_second" / "second.py"
-    script.parent.mkdir()
-    script.write_text(stub, "utf-8")
-    assert runpy.run_path(str(script), run_name="__main__")["one"]() == 1
-
-
-def test_a_script_says_what_is_not_there(kernel: Callable[..., Path], small_course: Course) -> None:
-    """It ends with the sentence, without a traceback."""
-    place = kernel("anywhere", "work/02_second/second.py")
-    stub = small_course.root / "assignments" / "02_second" / "second.py"
-    script = place / "work" / "02_second" / "second.py"
-    script.write_text(stub.read_text("utf-8"), "utf-8")
+    """The stub finds the student's own module, wherever it is run from; else it says what to do."""
+    place = kernel("anywhere", "work/02_second/second.py", stub(small_course, "02_second/second"))
+    script = str(place / "work" / "02_second" / "second.py")
     with pytest.raises(SystemExit, match="Your assignment 01_first is not here"):
-        runpy.run_path(str(script), run_name="__main__")
+        runpy.run_path(script, run_name="__main__")
+    kernel("anywhere", "work/01_first/first.py")
+    assert runpy.run_path(script, run_name="__main__")["one"]() == 1
 
 
 def test_outside_the_course_each_cell_says_so(
@@ -162,28 +149,29 @@ def test_outside_the_course_each_cell_says_so(
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("code", "said"),
     [
+        ("print('seen')", "seen"),
         (
-            NotImplementedError("01_first/one: not attempted yet"),
-            "01_first/one is still to be written. Run this cell again when it is solved.\n",
+            "raise NotImplementedError('01_first/one: not attempted yet')",
+            "01_first/one is still to be written. Run this cell again when it is solved.",
         ),
-        (NameError("no", name="one"), "one is not defined here: run the cells above first.\n"),
+        ("one()", "one is not defined here: run the cells above first."),
         (
-            TypeError("no"),
+            "raise TypeError('no')",
             "The experiment ended in TypeError: no. It needs what is written above it: run it "
-            "again when those exercises are solved.\n",
+            "again when those exercises are solved.",
         ),
     ],
-    ids=["stub", "name", "error"],
+    ids=["works", "stub", "name", "error"],
 )
 def test_an_experiment_that_cannot_run_says_why(
-    error: Exception, said: str, capsys: pytest.CaptureFixture[str]
+    code: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In a sentence, so that Run All goes on."""
+    """In a sentence, so that Run All goes on; what one that works prints is all there is."""
     with experiment():
-        raise error
-    assert capsys.readouterr() == (said, "")
+        exec(code, {})
+    assert capsys.readouterr() == (f"{said}\n", "")
 
 
 PREDICTION = """\
@@ -206,7 +194,7 @@ def number(student):
     ],
 )
 def test_a_prediction_is_taken_from_its_cell(
-    kernel: Callable[..., Path],
+    kernel: Start,
     small_course: Course,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -227,7 +215,7 @@ def test_a_prediction_is_taken_from_its_cell(
 
 
 def test_styles_are_shown_where_this_notebook_solved_the_exercise(
-    kernel: Callable[..., Path], small_course: Course, capsys: pytest.CaptureFixture[str]
+    kernel: Start, small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Before that, a sentence says when."""
     kernel("work/01_first", "work/01_first/first.py")
@@ -247,7 +235,7 @@ NOT_DEFINED = (
 
 
 def test_a_test_cell_before_its_definition_says_which_cell_comes_first(
-    kernel: Callable[..., Path], shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+    kernel: Start, shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Another exercise's name, however like it, is not taken for a slip."""
     kernel("work/02_second", "work/01_first/first.py")
@@ -273,7 +261,7 @@ def test_a_name_that_is_misspelt_goes_to_the_checks(small_course: Course) -> Non
     ids=["saved after it ran", "not saved since", "the same", "without the exercise"],
 )
 def test_a_cell_that_was_edited_and_not_run_is_noticed(
-    kernel: Callable[..., Path],
+    kernel: Start,
     shell: InteractiveShell,
     small_course: Course,
     saved: str,
@@ -281,8 +269,7 @@ def test_a_cell_that_was_edited_and_not_run_is_noticed(
     is_older: bool,
 ) -> None:
     """Only where the file is newer than the run, and has another text."""
-    cells = json.dumps({"cells": [{"cell_type": "code", "source": saved}]})
-    place = kernel("work/02_second", "work/02_second/second.ipynb", cells)
+    place = kernel("work/02_second", "work/02_second/second.ipynb", cells(saved))
     made = Kernel(shell)
     shell.events.register("post_run_cell", made.note)
     shell.run_cell("def two():\n    return 2\n", store_history=True)
@@ -308,7 +295,7 @@ def test_earlier_work_that_changed_is_read_anew(kernel: Callable[..., Path]) -> 
     names: dict[str, Any] = {"one": one, "mine": one}
     notebook._read_own_anew(names)
     assert names == {"one": one, "mine": one}
-    (place / "work" / "01_first" / "first.py").write_text("def one():\n    return 10\n", "utf-8")
+    kernel("work/02_second", "work/01_first/first.py", ONE.replace("1", "10"))
     notebook._read_own_anew(names)
     assert (names["one"](), names["mine"]) == (10, one)
     (place / "work" / "01_first" / "first.py").unlink()
@@ -316,17 +303,8 @@ def test_earlier_work_that_changed_is_read_anew(kernel: Callable[..., Path]) -> 
     assert names["one"]() == 10
 
 
-def test_an_experiment_that_works_says_nothing_of_its_own(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """What it prints is all there is."""
-    with experiment():
-        sys.stdout.write("seen\n")
-    assert capsys.readouterr().out == "seen\n"
-
-
 def test_checks_and_experiments_compute_on_one_thread(
-    kernel: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    kernel: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where other things run, several threads wait for each other; outside, a student's own count."""
     kernel("work/01_first", "work/01_first/first.py")

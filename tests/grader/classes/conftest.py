@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import pytest
 
+from grader.classes.decisions import Decisions, Exemption, Extension, Group, LateDays, Override
 from grader.classes.records import open_records
 from grader.classes.run import ClassRun
 from grader.classes.store import STORE, Store
@@ -25,15 +26,62 @@ from grader.core.records import (
 from grader.course.course import CHECKS, MANIFEST, load_course
 from grader.course.outcome_parts import outcome_parts
 from grader.intake.folders import Student
+from grader.intake.read import read_submissions
 from grader.judging.collect import collect
 
 STUDENTS = [f"student-{number:02}" for number in range(20)]
 IDS = ("01_scores", "02_mixture")
 HIDDEN = "tests/checks/{}/test_hidden.py"
+HIDDEN_CHECK = "01_scores/scores::hidden::test_other_queries_and_keys"
+
+
+LATE = '[late]\npercent_per_day = {}\n[[assignments]]\nid = "01_scores"\n'
+DUE = "due = 2027-02-01T00:00:00Z\n"
+
+
+SOME = (
+    Decisions(overrides=(Override(STUDENTS[0], "01_scores/scores", 1.75, "So."),)),
+    Decisions(extensions=(Extension(STUDENTS[0], assignment="01_scores", days=2),)),
+    Decisions(exemptions=(Exemption(STUDENTS[0], exercises=("02_mixture/weights",)),)),
+    Decisions(late_days=LateDays(2, 1)),
+    Decisions(groups=(Group(tuple(STUDENTS[:2]), "01_scores"),)),
+)
+"""Decisions of each kind that moves scores."""
 
 
 class Killed(BaseException):
     """Stands for the end of the process."""
+
+
+# Results, made by hand.
+
+
+def checked(id_, outcome=Outcome.PASSED, weight=1):
+    """A check's result, which has its id's visibility."""
+    kind = Visibility(id_.split("::")[1])
+    return CheckResult(id_, "It holds", kind, weight, outcome, "", 0.0)
+
+
+def work_of(assignment, ends, weight=1, **others):
+    """What was handed in for an assignment: each exercise has two checks, which end as `ends` says."""
+    exercises = (
+        ExerciseResult(
+            one.id, None, 0, checks=tuple(checked(id_, ends(id_), weight) for id_ in ids)
+        )
+        for one in assignment.exercises
+        for ids in [[f"{one.id}::{kind}::test_it" for kind in Visibility]]
+    )
+    rest = (assignment.id, "a.py", None, 0)
+    return AssignmentResult(*rest, exercises=tuple(exercises), **others)
+
+
+def student_of(*parts, max_score=0, **others):
+    """What a student handed in, before it has scores."""
+    rest = ((), "1", {}, "c0", "be" if parts else "", parts)
+    return Result("ada", None, max_score, False, bool(parts), *rest, **others)
+
+
+# A class.
 
 
 class Formula:
@@ -108,9 +156,20 @@ class Class:
 
     def run(self, grade=None, names=STUDENTS, **options):
         """Grade who is not done; the class's rows."""
+        return self.run_students(
+            [Student(name, self.folder / name) for name in names], grade, **options
+        )
+
+    def run_folder(self, grade=None, names=None, **options):
+        """The same with everybody in the folder, or some, with their attempts."""
+        with read_submissions(load_course(self.course), self.folder) as intake:
+            students = [one for one in intake.students if one.id in (names or [one.id])]
+            return self.run_students(students, grade, is_whole=names is None, **options)
+
+    def run_students(self, students, grade=None, **options):
+        """The same with these students."""
         course = load_course(self.course)
         self.formula, self.told = Formula(course), []
-        students = [Student(name, self.folder / name) for name in names]
         run = ClassRun(course, students, self.out, **{"seed": "11", **options})
         self.result = run.carry_out(grade or self.grade, self)
         return self.result.rows
@@ -142,6 +201,10 @@ class Class:
         assert old in text
         path.write_text(text.replace(old, new), "utf-8")
 
+    def make_late(self, percent=10):
+        """Give the first assignment a due date, after which days cost something."""
+        self.edit("course.toml", '[[assignments]]\nid = "01_scores"\n', LATE.format(percent) + DUE)
+
     def harder(self, assignment="01_scores"):
         """Change an assignment's checks."""
         with (self.course / HIDDEN.format(assignment)).open("a") as file:
@@ -172,6 +235,12 @@ def files_in(out):
     }
 
 
+def texts(place):
+    """Everybody's record, to the byte."""
+    records = open_records(place)
+    return {student: records.text(student) for student in records.texts}
+
+
 def undated(text):
     """A file's text without the moment it was written, and without whose score changed then."""
     text = re.sub(r'"written_at": ".*?"', "", text)
@@ -192,6 +261,14 @@ def make(course_copy, tmp_path):
         (tmp_path / "class" / name).mkdir(parents=True)
         write_work(tmp_path / "class" / name, name)
     return lambda name: Class(course_copy, tmp_path / "class", tmp_path / name)
+
+
+@pytest.fixture
+def run(make):
+    """A class that was graded."""
+    made = make("out")
+    made.run()
+    return made
 
 
 @pytest.fixture

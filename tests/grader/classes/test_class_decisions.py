@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 
 import pytest
 
@@ -25,25 +24,21 @@ from grader.classes.decisions import (
 from grader.classes.records import open_records
 from grader.reports.base import GradedClass, graded
 from grader.reports.html.pages import student_page
-from tests.grader.classes.conftest import STUDENTS, Killed
+from tests.grader.classes.conftest import HIDDEN_CHECK, IDS, SOME, STUDENTS, Killed
 
 SCORES = "01_scores/scores"
-HIDDEN = f"{SCORES}::hidden::test_other_queries_and_keys"
-LATE = '[late]\npercent_per_day = 10\n[[assignments]]\nid = "01_scores"\ntitle = "Scores"\n'
-DUE = "due = 2027-02-01T00:00:00Z\n"
-SOME = Decisions(
+THREE = Decisions(
     extensions=(Extension(STUDENTS[0], assignment="01_scores", days=1),),
     exemptions=(Exemption(STUDENTS[1], exercises=("02_mixture/weights", "02_mixture/Mixture")),),
     overrides=(Override(STUDENTS[2], SCORES, 1.75, "So."),),
 )
-ALL = Decisions(full_marks=(GivenCheck(HIDDEN),), late_days=LateDays(2, 1))
 
 
 @pytest.fixture
 def late(make):
     """A class with a due date."""
     run = make("out")
-    run.edit("course.toml", '[[assignments]]\nid = "01_scores"\ntitle = "Scores"\n', LATE + DUE)
+    run.make_late()
     run.run()
     return run
 
@@ -51,7 +46,7 @@ def late(make):
 def test_decisions_run_no_code_and_concern_nobody_else(late):
     """Only who is named is written again; undone, everything is as it was."""
     before = late.files()
-    late.run(decisions=SOME)
+    late.run(decisions=THREE)
     rows = {row.student: row for row in late.result.rows}
     assert late.begun[-1] == (20, 20)
     assert late.told == []
@@ -64,7 +59,7 @@ def test_decisions_run_no_code_and_concern_nobody_else(late):
     named = {f"{kind}/{name}.json" for kind in ("results", "feedback") for name in STUDENTS[:3]}
     assert changed == {*named, "scores.csv", "summary.json"}
     again = late.files()
-    late.run(decisions=SOME)
+    late.run(decisions=THREE)
     assert late.files() == again
     late.run()
     assert late.files() == before
@@ -102,45 +97,39 @@ def test_a_comment_is_read_whatever_was_handed_in_and_changes_no_score(late, tmp
     assert "Nothing was handed in." in page
 
 
-def test_other_dates_with_decisions_end_as_graded_so_from_the_start(late, make):
-    """In whatever order dates and decisions come."""
-    late.run(decisions=SOME)
-    late.edit("course.toml", "2027-02-01T", "2027-01-30T")
-    late.run(decisions=SOME)
-    late.run(decisions=ALL)
-    late.edit("course.toml", "percent_per_day = 10", "percent_per_day = 20")
-    late.run(decisions=ALL)
-    fresh = make("fresh")
-    fresh.run(decisions=ALL)
-    assert late.files() == fresh.files()
-    assert late.graded == Counter(STUDENTS)
-
-
 CLASS_WIDE = (
     Decisions(),
-    Decisions(full_marks=(GivenCheck(HIDDEN),)),
-    Decisions(drop=(DroppedCheck(HIDDEN),)),
-    *(Decisions(late_days=LateDays(days, 2)) for days in (1, 3)),
-    replace(SOME, full_marks=(GivenCheck(HIDDEN),), late_days=LateDays(3, 3)),
+    Decisions(full_marks=(GivenCheck(HIDDEN_CHECK),)),
+    Decisions(drop=(DroppedCheck(HIDDEN_CHECK),)),
+    Decisions(late_days=LateDays(3, 2)),
+    replace(THREE, full_marks=(GivenCheck(HIDDEN_CHECK),), late_days=LateDays(3, 3)),
+    *SOME,
 )
 
 
-def test_decisions_about_everybody_end_as_graded_so_from_the_start(late, make):
-    """In any order, and no student code is run."""
-    wanted = []
-    for number, decisions in enumerate(CLASS_WIDE):
-        fresh = make(f"fresh-{number}")
-        fresh.run(decisions=decisions)
-        wanted.append(fresh.files())
-    for number in (1, 2, 3, 0, 5, 4, 1, 5, 0, 2):
+def test_decisions_end_as_graded_so_from_the_start(late, make):
+    """In any order, and no student code is run; so do other dates."""
+
+    def fresh(name, decisions):
+        run = make(f"fresh-{name}")
+        run.run(decisions=decisions)
+        return run.files(), run.store()
+
+    wanted = [fresh(*numbered) for numbered in enumerate(CLASS_WIDE)]
+    for number in (*range(len(CLASS_WIDE)), 2, 0, 4, 1, 4, 0):
         late.run(decisions=CLASS_WIDE[number])
-        assert late.files() == wanted[number], number
+        assert (late.files(), late.store()) == wanted[number], number
+    for old, new in (("2027-02-01T", "2027-01-30T"), ("per_day = 10", "per_day = 20")):
+        late.run(decisions=THREE)
+        late.edit("course.toml", old, new)
+        late.run(decisions=CLASS_WIDE[4])
+    assert (late.files(), late.store()) == fresh("dates", CLASS_WIDE[4])
     assert late.graded == Counter(STUDENTS)
 
 
 def test_every_output_has_the_same_final_scores(late):
     """The table, the records, the pages, and what platforms import."""
-    late.run(decisions=SOME)
+    late.run(decisions=THREE)
     rows = late.result.rows
     results = late.results()
     now = datetime(2027, 3, 1, tzinfo=UTC)
@@ -166,11 +155,8 @@ def test_every_output_has_the_same_final_scores(late):
 
 def test_a_thousand_exemptions_leave_the_class_its_points(late):
     """The class is out of what most are out of, also where the first student is not."""
-    everybody = tuple(
-        Exemption(name, exercises=("02_mixture/weights",))
-        for name in STUDENTS
-        if name != STUDENTS[5]
-    )
+    others = (name for name in STUDENTS if name != STUDENTS[5])
+    everybody = tuple(Exemption(name, exercises=("02_mixture/weights",)) for name in others)
     late.run(decisions=Decisions(exemptions=everybody))
     assert json.loads((late.out / "summary.json").read_text("utf-8"))["max_score"] == 6
 
@@ -186,67 +172,63 @@ GROUP = Decisions(
 
 
 @pytest.fixture
-def grouped(late, make):
-    """A class with a due date, of which one student handed in nothing; to be killed after some."""
-    run = make("groups")
-    (run.folder / CEM / "scores.py").unlink()
-    (run.folder / BO / "scores.py").write_text(
-        "# another\n", "utf-8"
-    )  # with other points than the first
+def grouped(late):
+    """A class with a due date, of which one student handed in nothing."""
+    (late.folder / CEM / "scores.py").unlink()
+    (late.folder / BO / "scores.py").write_text("# has other points\n", "utf-8")
+    return late
 
-    def grade(settings, students, until=None):
-        for student in students:
-            yield from run.grade(settings, [student])
-            if student.id == until:
-                raise Killed
 
-    def rows(until=None, decisions=GROUP, **options):
-        run.run(partial(grade, until=until), decisions=decisions, **options)
-        return {row.student: row for row in run.result.rows}
-
-    return run, rows
+def by_name(rows):
+    """The rows of a class."""
+    return {row.student: row for row in rows}
 
 
 def test_a_submission_counts_for_the_whole_group(grouped):
     """The one with most points, for each with their own dates; other assignments are their own."""
-    run, graded_rows = grouped
-    alone = graded_rows(decisions=Decisions())
-    rows = graded_rows()
-    results = {r.student: r for r in run.results() if r.student in (ADA, BO, CEM)}
+    alone, rows = (by_name(grouped.run(decisions=one)) for one in (Decisions(), GROUP))
+    results = {r.student: r for r in grouped.results() if r.student in (ADA, BO, CEM)}
     first = {name: one.assignments[0] for name, one in results.items()}
     most = max(alone[name].exercises[SCORES] for name in (ADA, BO))
     assert {float(one.exercises[0].score) for one in first.values()} == {most}
-    by = {one.handed_in_by or name for name, one in first.items()}
-    assert len(by) == 1
-    (name,) = by
+    (name,) = {one.handed_in_by or name for name, one in first.items()}
     told = f"Handed in by {name} for your group."
-    assert {who for who, one in first.items() if told in one.notes} == {ADA, BO, CEM} - by
+    others = {ADA, BO, CEM} - {name}
+    assert {who for who, one in first.items() if told in one.notes} == others
+    assert {who for who in STUDENTS if f"group {IDS[0]}" in rows[who].decided} == others
+    assert f"group {IDS[0]}" in (grouped.out / "scores.csv").read_text("utf-8")
+    assert all(rows[who].automatic == alone[who].score for who in others)
+    assert grouped.result.why["decisions"] == 1
     assert [first[who].late_days_used for who in (ADA, CEM)] == [min(1, first[ADA].days_late)] * 2
     assert first[BO].days_late == max(0, first[ADA].days_late - 2)
     assert (rows[CEM].submitted, rows[CEM].max_score) == (True, 6)
     assert rows[CEM].assignments["02_mixture"] is None
-    mixtures = [rows[who].exercises["02_mixture/Mixture"] for who in (ADA, BO)]
-    assert mixtures == [alone[who].exercises["02_mixture/Mixture"] for who in (ADA, BO)]
-    assert {who: rows[who].exercises for who in OTHERS} == {
-        who: alone[who].exercises for who in OTHERS
-    }
+    for who in (ADA, BO):
+        assert rows[who].assignments["02_mixture"] == alone[who].assignments["02_mixture"]
+    for who in OTHERS:
+        assert rows[who].exercises == alone[who].exercises
 
 
 def test_a_new_submission_of_one_is_the_groups(grouped):
     """Nobody else is graded, and a run that is cut short ends as one that is not."""
-    run, rows = grouped
-    rows()
+    run = grouped
+    run.run(decisions=GROUP)
     before, count = run.files(), run.graded.copy()
     path = run.folder / ADA / "scores.py"
     text = path.read_text("utf-8")
     path.write_text("# better\n", "utf-8")
+
+    def cut_short(settings, students):
+        yield from run.grade(settings, students)
+        raise Killed
+
     with pytest.raises(Killed):
-        rows(until=ADA)
-    rows()
+        run.run(cut_short, decisions=GROUP)
+    run.run(decisions=GROUP)
     assert run.graded - count == Counter([ADA])
     better = run.files()
-    rows(force=True)
+    run.run(decisions=GROUP, force=True)
     assert run.files() == better != before
     path.write_text(text, "utf-8")
-    rows()
+    run.run(decisions=GROUP)
     assert run.files() == before

@@ -9,21 +9,10 @@ from functools import partial
 
 import pytest
 
-from grader.classes.decisions import (
-    NONE,
-    Decisions,
-    Exemption,
-    Extension,
-    Group,
-    LateDays,
-    Override,
-)
-from grader.classes.run import ClassRun
+from grader.classes.decisions import NONE
 from grader.classes.store import Store
 from grader.core.errors import UsageError
-from grader.course.course import load_course
-from grader.intake.read import read_submissions
-from tests.grader.classes.conftest import HIDDEN, IDS, STUDENTS, Class, Formula, Killed, write_work
+from tests.grader.classes.conftest import HIDDEN, IDS, SOME, STUDENTS, Class, Killed, write_work
 
 pytestmark = pytest.mark.slow
 
@@ -42,42 +31,24 @@ def test_runs_cut_short_end_as_an_undisturbed_one(make, undisturbed):
 
 
 @pytest.mark.parametrize("kind", ["results", "feedback"])
-def test_files_that_were_lost_are_written_again(make, undisturbed, kind):
+def test_files_that_were_lost_are_written_again(run, undisturbed, kind):
     """Whoever deleted them gets them again."""
-    cut = make("cut")
-    cut.run()
-    (cut.out / kind / f"{STUDENTS[2]}.json").unlink()
-    cut.run()
-    assert cut.graded == Counter(STUDENTS)
-    assert cut.files() == undisturbed
-
-
-def test_who_handed_in_something_new_is_graded_again(make):
-    """And nobody else."""
-    run = make("out")
+    (run.out / kind / f"{STUDENTS[2]}.json").unlink()
     run.run()
-    write_work(run.folder / STUDENTS[7], "better")
-    run.run()
-    assert run.graded == Counter([*STUDENTS, STUDENTS[7]])
+    assert run.graded == Counter(STUDENTS)
+    assert run.files() == undisturbed
 
 
-# What is graded again when the course changes.
-
-
-def test_a_run_of_fewer_assignments_says_what_it_keeps(make):
+def test_a_run_of_fewer_assignments_says_what_it_keeps(run):
     """Scores are out of all that was graded in the folder."""
-    run = make("out")
-    run.run()
     run.run(assignments=("02_mixture",))
     assert run.told == [
         "Kept as graded before: 01_scores. A run into another --out leaves them out."
     ]
 
 
-def test_other_checks_grade_their_assignment_again_and_force_everything(make):
+def test_other_checks_grade_their_assignment_again_and_force_everything(run):
     """And what builds on its solution only where that changed; the reason is told before."""
-    run = make("out")
-    run.run()
     assert run.told == []
     run.harder("02_mixture")
     run.run()
@@ -92,16 +63,13 @@ def test_other_checks_grade_their_assignment_again_and_force_everything(make):
     assert [unchanged for _, unchanged in run.begun] == [0, 0, 0, 0, 20]
 
 
-def test_a_change_that_is_undone_grades_nobody(make, undisturbed):
+def test_a_change_that_is_undone_grades_nobody(run, undisturbed):
     """Its outcomes are in the store."""
-    run = make("out")
-    run.run()
-    for text in ("HARDER = 2\n", "HARDER = 3\n"):
-        path = run.course / HIDDEN.format("01_scores")
-        before = path.read_text("utf-8")
-        path.write_text(before + text, "utf-8")
+    hidden = HIDDEN.format("01_scores")
+    for text in ("pytest\n\nHARDER = 2\n", "pytest\n\nHARDER = 3\n"):
+        run.edit(hidden, "pytest\n", text)
         run.run()
-        path.write_text(before, "utf-8")
+        run.edit(hidden, text, "pytest\n")
     run.run()
     assert run.graded == Counter(STUDENTS * 3)
     assert run.told == []
@@ -124,13 +92,12 @@ SCORE_CHANGES = {
 
 
 @pytest.mark.parametrize("change", SCORE_CHANGES.values(), ids=SCORE_CHANGES)
-def test_what_decides_scores_grades_nobody(make, undisturbed, change):
+def test_what_decides_scores_grades_nobody(run, make, undisturbed, change):
     """The files are those of a run that graded everybody after the change; so after its undoing."""
-    run, other = make("out"), make("other")
-    run.run()
     run.edit(*change)
     run.run()
     assert run.graded == Counter(STUDENTS)
+    other = make("other")
     other.run()
     assert run.files() == other.files()
     run.edit(change[0], *change[:0:-1])
@@ -138,59 +105,37 @@ def test_what_decides_scores_grades_nobody(make, undisturbed, change):
     assert run.files() == undisturbed
 
 
-@pytest.mark.parametrize("kind", ["hint", "comment", "translation"])
-def test_hints_comments_and_translations_change_nothing(make, kind):
+@pytest.mark.parametrize("name", ["hints.toml", "scores.py", "words.po"])
+def test_hints_comments_and_translations_change_nothing(run, name):
     """Everybody is unchanged."""
-    run = make("out")
-    run.run()
-    name = {"hint": "hints.toml", "comment": "scores.py", "translation": "words.po"}[kind]
-    path = run.course / "solutions" / "01_scores" / name
-    if kind == "hint":
-        run.edit("solutions/01_scores/hints.toml", "?", "??")
-    else:
-        with path.open("a") as file:
-            file.write("# Nobody is graded for this.\n")
+    run.edit("solutions/01_scores/hints.toml", "?", "??")
+    with (run.course / "solutions" / "01_scores" / name).open("a") as file:
+        file.write("# Nobody is graded for this.\n")
     run.run()
     assert run.begun == [(20, 0), (20, 20)]
 
 
-def test_whose_score_changed_is_told(make):
-    """The scores before and after, of this run alone."""
-    run = make("out")
-    before = {row.student: row.score for row in run.run()}
-    assert run.result.changed == {}
-    run.edit("course.toml", "scores = 2", "scores = 0")
-    after = {row.student: row.score for row in run.run()}
-    wanted = {name: (before[name], after[name]) for name in before if before[name] != after[name]}
-    assert run.result.changed == wanted != {}
-    run.run()
-    assert run.result.changed == {}
-
-
 @pytest.mark.parametrize("size", [100, pytest.param(500, marks=pytest.mark.proof)])
 def test_a_large_class_is_scored_again_without_grading(make, size):
-    """A due date is moved: seconds, and no student code is run."""
+    """A due date is moved: no student code is run; whose score changed is told, of this run alone."""
     run = make("out")
     names = [f"s{number:04}" for number in range(size)]
     for name in names:
         (run.folder / name).mkdir()
         write_work(run.folder / name, name)
-    run.run(names=names)
-    before = {row.student: row.score for row in run.result.rows}
+    before = {row.student: row.score for row in run.run(names=names)}
+    assert run.result.changed == {}
     run.edit(*SCORE_CHANGES["late"])
-    run.run(names=names)
+    after = {row.student: row.score for row in run.run(names=names)}
     assert run.graded == Counter(names)
-    after = {row.student: row.score for row in run.result.rows}
-    assert (
-        run.result.changed == {n: (s, after[n]) for n, s in before.items() if s != after[n]} != {}
-    )
+    wanted = {name: (before[name], after[name]) for name in names if before[name] != after[name]}
+    assert run.result.changed == wanted != {}
     assert run.told == []
     run.harder("02_mixture")
     run.run(names=names)
     assert run.parts == {"everything": size, "02_mixture": size}
-
-
-# One assignment at a time.
+    run.run(names=names)
+    assert run.result.changed == {}
 
 
 def test_an_assignment_is_graded_out_of_its_own_points(make):
@@ -219,10 +164,8 @@ def test_who_comes_later_is_graded_in_everything_that_the_class_was(make):
     assert run.parts == {"01_scores": 19, "02_mixture": 19, "everything": 1}
 
 
-def test_what_is_not_due_yet_is_told_apart(make):
+def test_what_is_not_due_yet_is_told_apart(run):
     """Scores of what was due stand beside, and are not there where everything was."""
-    run = make("out")
-    run.run()
     assert "due_score" not in (run.out / "scores.csv").read_text("utf-8")
     run.edit("course.toml", "imports =", "due = 2999-02-01T23:59:00+01:00\nimports =")
     rows = run.run()
@@ -230,18 +173,6 @@ def test_what_is_not_due_yet_is_told_apart(make):
     column = head.index("due_score")
     assert [float(line[column]) for line in lines] == [r.assignments["01_scores"] for r in rows]
     assert {line[column + 1] for line in lines} == {"2"}
-
-
-# What may happen besides.
-
-
-def test_results_that_come_in_another_order_are_written_in_order(make, undisturbed):
-    """Workers end when they end; the class's files are by name."""
-    run = make("out")
-    assert [
-        row.student for row in run.run(lambda settings, some: run.grade(settings, some[::-1]))
-    ] == (STUDENTS)
-    assert run.files() == undisturbed
 
 
 def test_a_student_who_could_not_be_graded_is_undecided_and_tried_again(make, undisturbed):
@@ -255,26 +186,12 @@ def test_a_student_who_could_not_be_graded_is_undecided_and_tried_again(make, un
     rows = run.run(lose_one)
     assert [row.student for row in rows if row.undecided] == STUDENTS[3:4]
     run.run()
+    assert run.result.why == {"undecided before": 1}
     assert run.graded == Counter([*STUDENTS, STUDENTS[3]])
     assert run.files() == undisturbed
 
 
-def test_a_second_run_waits_for_its_folder(make):
-    """Two at a time would write over each other."""
-    run = make("out")
-
-    def begin_another(settings, students):
-        run.run()
-        yield from ()
-
-    with pytest.raises(UsageError, match="Another grader command is working"):
-        run.run(begin_another)
-    assert run.graded == Counter()
-
-
 # Any sequence of runs.
-
-SCORES = "01_scores/scores"
 
 
 class Ended(KeyboardInterrupt):
@@ -289,15 +206,6 @@ TOGGLES = (
 """Changes of the course, of both kinds, each as its undoing turned round."""
 
 
-SOME_DECISIONS = (
-    NONE,
-    Decisions(groups=(Group(tuple(STUDENTS[:3]), IDS[0]),)),
-    Decisions(extensions=(Extension(STUDENTS[1], assignment=IDS[0], days=2),)),
-    Decisions(late_days=LateDays(2, 1), overrides=(Override(STUDENTS[0], SCORES, 1, "So."),)),
-    Decisions(exemptions=(Exemption(STUDENTS[2], exercises=(SCORES,)),)),
-)
-
-
 @dataclass
 class Term(Class):
     """A class over a term: work and course change, students leave, runs are cut short."""
@@ -306,17 +214,11 @@ class Term(Class):
     number: int = 0
     until: int | None = None
     error: BaseException | None = None
-    decisions: Decisions = NONE
+    decisions: object = NONE
 
     def term_run(self, names=None, **options):
         """A run over some students or all; it may be ended after a few."""
-        course = load_course(self.course)
-        self.formula, self.told = Formula(course), []
-        with read_submissions(course, self.folder) as intake:
-            students = [one for one in intake.students if one.id in (names or [one.id])]
-            options = {"seed": "11", "decisions": self.decisions, **options}
-            run = ClassRun(course, students, self.out, is_whole=names is None, **options)
-            self.result = run.carry_out(self.grade, self)
+        self.run_folder(names=names, **{"decisions": self.decisions, **options})
 
     def grade(self, settings, students):
         """Grade, and end when it is time; meanwhile no other command may begin."""
@@ -348,7 +250,7 @@ class Term(Class):
             case 5 if len(names) > 3:
                 shutil.rmtree(self.folder / one)
             case 6 | 7:
-                self.decisions = self.rng.choice(SOME_DECISIONS)
+                self.decisions = self.rng.choice((NONE, *SOME))
             case 8:
                 stamps = [path for path in (self.folder / one).iterdir() if path.is_dir()]
                 if len(stamps) > 1:

@@ -22,30 +22,17 @@ from grader.classes.decisions import (
     LateDays,
     Override,
 )
-from grader.core.records import (
-    AssignmentResult,
-    CheckResult,
-    ExerciseResult,
-    Outcome,
-    Result,
-    Visibility,
-)
+from grader.core.records import Outcome, Visibility
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
 from grader.judging.results import for_student, from_json, to_json
 from grader.judging.scoring import late_factor, rounded, scored
+from tests.grader.classes.conftest import student_of, work_of
 
 DUE = datetime(2027, 2, 1, tzinfo=UTC)
 IDS = ("01_a", "02_b", "03_c")
 COURSE = Course(
-    root=Path("course"),
-    title="A course",
-    prefer="py",
-    limits=Limits(),
-    late=LateRule(percent_per_day=15),
-    assignments=tuple(
-        Assignment(id_, id_, tuple(Exercise(id_, name, 3) for name in ("f", "g")), due=DUE)
-        for id_ in IDS
-    ),
+    *(Path("course"), "A course", "py", Limits(), LateRule(percent_per_day=15)),
+    tuple(Assignment(a, a, tuple(Exercise(a, name, 3) for name in "fg"), due=DUE) for a in IDS),
 )
 EXERCISES = tuple(COURSE.exercises)
 CHECKS = tuple(f"{id_}::{kind}::test_it" for id_ in EXERCISES for kind in Visibility)
@@ -55,29 +42,14 @@ ADA, ALL = {"student": "ada"}, {"label": "all"}
 def outcomes_of(passed, late, outcome=Outcome.FAILED):
     """What somebody handed in: the checks that passed, and days late by assignment."""
 
-    def check(id_, kind):
-        how = Outcome.PASSED if id_ in passed else outcome
-        return CheckResult(id_, "It holds", kind, 1, how, "", 0.0)
+    def ends(id_):
+        return Outcome.PASSED if id_ in passed else outcome
 
-    return Result(
-        *("ada", None, COURSE.max_score, False, True, (), "1", {}, "c0", "be"),
-        tuple(
-            AssignmentResult(
-                *(one.id, "a.py", None, 0),
-                exercises=tuple(
-                    ExerciseResult(
-                        e.id,
-                        None,
-                        0,
-                        checks=tuple(check(f"{e.id}::{k}::test_it", k) for k in Visibility),
-                    )
-                    for e in one.exercises
-                ),
-                submitted_at=DUE + timedelta(days=days),
-            )
-            for one, days in zip(COURSE.assignments, late, strict=True)
-        ),
+    parts = (
+        work_of(one, ends, submitted_at=DUE + timedelta(days=days))
+        for one, days in zip(COURSE.assignments, late, strict=True)
     )
+    return student_of(*parts, max_score=COURSE.max_score)
 
 
 HANDED_IN = st.builds(
@@ -85,7 +57,7 @@ HANDED_IN = st.builds(
     st.sets(st.sampled_from(CHECKS)),
     st.lists(st.floats(-2, 9), min_size=3, max_size=3),
 )
-NOTHING = Result("ada", None, COURSE.max_score, False, False, (), "1", {}, "c0", "", ())
+NOTHING = student_of(max_score=COURSE.max_score)
 MOMENTS = st.integers(-3, 12).map(lambda days: DUE + timedelta(days=days))
 WHOM = st.sampled_from([ADA, ALL, {"student": "bob"}, {"label": "none"}])
 SOME = st.sets(st.sampled_from(EXERCISES), min_size=1).map(lambda ids: tuple(sorted(ids)))
@@ -98,18 +70,21 @@ EXTENSIONS = st.builds(
 EXEMPTIONS = st.builds(lambda whom, ids: Exemption(**whom, exercises=ids), WHOM, SOME)
 POINTS = st.decimals(0, 9, places=2).map(float)
 OVERRIDES = st.builds(Override, st.just("ada"), st.sampled_from(EXERCISES), POINTS, st.just("So."))
+
+
+def some(entries, most=2, **options):
+    """A few of these, in any order."""
+    return st.lists(entries, max_size=most, **options).map(tuple)
+
+
 DECISIONS = st.builds(
     Decisions,
-    st.lists(EXTENSIONS, max_size=4).map(tuple),
-    st.lists(EXEMPTIONS, max_size=2).map(tuple),
-    st.lists(st.builds(ExerciseSet, st.sampled_from(["all", "none"]), SOME), max_size=2).map(tuple),
-    st.lists(OVERRIDES, max_size=3, unique_by=lambda one: one.exercise).map(tuple),
-    st.lists(st.builds(DroppedCheck, st.sampled_from(CHECKS[::2])), max_size=2, unique=True).map(
-        tuple
-    ),
-    st.lists(st.builds(GivenCheck, st.sampled_from(CHECKS[1::2])), max_size=2, unique=True).map(
-        tuple
-    ),
+    some(EXTENSIONS, 4),
+    some(EXEMPTIONS),
+    some(st.builds(ExerciseSet, st.sampled_from(["all", "none"]), SOME)),
+    some(OVERRIDES, 3, unique_by=lambda one: one.exercise),
+    some(st.builds(DroppedCheck, st.sampled_from(CHECKS[::2])), unique=True),
+    some(st.builds(GivenCheck, st.sampled_from(CHECKS[1::2])), unique=True),
     st.none() | st.builds(LateDays, st.integers(0, 6), st.integers(0, 3)),
 )
 
@@ -131,37 +106,12 @@ def earned(outcomes, decisions):
     return result_of(outcomes, decisions).score or 0
 
 
-@given(HANDED_IN, DECISIONS, EXTENSIONS)
-def test_more_time_never_costs_points(outcomes, decisions, extension):
-    """One more extension, whatever else was decided: no assignment's best total falls."""
-    more = replace(decisions, extensions=(*decisions.extensions, extension))
-    assert earned(outcomes, more) >= earned(outcomes, decisions)
-
-
-@given(HANDED_IN, DECISIONS, st.integers(1, 3))
-def test_more_late_days_never_cost_points(outcomes, decisions, days):
-    """A larger budget, or more of it for one assignment."""
-    before = decisions.late_days or LateDays(0, 0)
-    more = LateDays(before.budget + days, before.per_assignment + days)
-    after = replace(decisions, late_days=more)
-    assert earned(outcomes, after) >= earned(outcomes, decisions)
-
-
 @given(HANDED_IN | st.just(NOTHING), DECISIONS, st.randoms(use_true_random=False))
 def test_the_order_of_entries_does_not_matter(outcomes, decisions, random):
     """Each list in another order: the same result to the letter."""
-
-    def shuffled(entries):
-        return tuple(random.sample(entries, len(entries)))
-
-    other = Decisions(
-        *(
-            shuffled(e)
-            for e in (decisions.extensions, decisions.exemptions, decisions.exercise_sets)
-        ),
-        *(shuffled(e) for e in (decisions.overrides, decisions.drop, decisions.full_marks)),
-        decisions.late_days,
-    )
+    lists = (getattr(decisions, one) for one in Decisions.__slots__[:6])
+    shuffled = (tuple(random.sample(entries, len(entries))) for entries in lists)
+    other = Decisions(*shuffled, decisions.late_days)
     assert result_of(outcomes, other) == result_of(outcomes, decisions)
 
 
@@ -194,12 +144,11 @@ def test_without_decisions_nothing_is_different(outcomes):
     assert result_of(outcomes, others) == scored(COURSE, outcomes)
 
 
+WORKS = st.builds(LateWork, st.none() | st.decimals(0, 9, places=2), st.integers(0, 6))
+
+
 @given(
-    st.lists(
-        st.builds(LateWork, st.none() | st.decimals(0, 9, places=2), st.integers(0, 6)),
-        min_size=1,
-        max_size=4,
-    ),
+    st.lists(WORKS, min_size=1, max_size=4),
     st.builds(LateDays, st.integers(0, 5), st.integers(0, 3)),
     st.sampled_from([0, 7, 15, 50]),
 )
@@ -244,30 +193,30 @@ def notes_of(decisions, *late, passed=CHECKS):
     return [one.notes for one in for_student(result_of(outcomes, decisions)).assignments]
 
 
-def test_more_time_is_told_and_its_reason_is_not():
-    """The student reads the date that counts, and what lateness takes off from there."""
-    first, second, _third = notes_of(
-        Decisions((Extension(**ADA, assignment="01_a", days=2),)), 3, 1, 0
-    )
-    assert first == (
-        "Your due date for this assignment: 2027-02-03 00:00 (UTC).",
-        "1 day late: 15 percent taken off.",
-    )
-    assert second == ("1 day late: 15 percent taken off.",)
+LATE = "{} late: {} taken off."
+SPENT = "Late days used here: {}. Left of your 3: 0."
+DATE = "Your due date for this assignment: 2027-02-03 00:00 (UTC)."
 
 
-def test_late_days_are_told():
-    """Where they were used, with how many are left."""
-    first, second, third = notes_of(Decisions(late_days=LateDays(3, 2)), 3, 1, 0)
-    assert first == (
-        "3 days late: 15 percent taken off.",
-        "Late days used here: 2. Left of your 3: 0.",
-    )
-    assert second == (
-        "1 day late: nothing taken off.",
-        "Late days used here: 1. Left of your 3: 0.",
-    )
-    assert third == ()
+@pytest.mark.parametrize(
+    ("decisions", "first", "second"),
+    [
+        (
+            Decisions((Extension(**ADA, assignment="01_a", days=2, reason="ill"),)),
+            (DATE, LATE.format("1 day", "15 percent")),
+            (LATE.format("1 day", "15 percent"),),
+        ),
+        (
+            Decisions(late_days=LateDays(3, 2)),
+            (LATE.format("3 days", "15 percent"), SPENT.format(2)),
+            (LATE.format("1 day", "nothing"), SPENT.format(1)),
+        ),
+    ],
+    ids=["more time", "late days"],
+)
+def test_what_lateness_takes_off_is_told(decisions, first, second):
+    """From the date that counts, which the student reads without its reason; late days, with the rest."""
+    assert notes_of(decisions, 3, 1, 0) == [first, second, ()]
 
 
 def test_what_does_not_count_is_told():
@@ -292,77 +241,59 @@ def test_a_set_of_exercises_counts_for_who_has_its_label():
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "score", "automatic", "note"),
+    ("outcomes", "score", "automatic", "said"),
     [
-        (
-            outcomes_of({CHECKS[0]}, (0, 0, 0)),
-            2,
-            Decimal("1.2"),
-            "f: points from your instructor: 2; by the checks: 1.2. So.",
-        ),
-        (NOTHING, 2, None, "f: points from your instructor: 2; the checks gave no score. So."),
-        (
-            outcomes_of(set(), (0, 0, 0), Outcome.ERROR),
-            None,
-            None,
-            "f: points from your instructor: 2; the checks gave no score. So.",
-        ),
+        (outcomes_of({CHECKS[0]}, (0, 0, 0)), 2, Decimal("1.2"), "by the checks: 1.2."),
+        (NOTHING, 2, None, "the checks gave no score."),
+        (outcomes_of((), (0, 0, 0), Outcome.ERROR), None, None, "the checks gave no score."),
     ],
 )
-def test_points_of_a_person_stand_over_those_of_the_checks(outcomes, score, automatic, note):
+def test_points_of_a_person_stand_over_those_of_the_checks(outcomes, score, automatic, said):
     """What the checks gave stays beneath; nothing handed in and undecided are told apart."""
     override = Override("ada", EXERCISES[0], 2, "So.")
     result = result_of(outcomes, Decisions(overrides=(override,)))
     first = result.exercises[0]
     assert (result.score, first.score, first.undecided) == (score, 2, False)
+    assert result.submitted
     assert first.decision.automatic == automatic
-    assert result.assignments[0].notes == (note,)
+    assert result.assignments[0].notes == (f"f: points from your instructor: 2; {said} So.",)
     assert result.decided == ("override 01_a/f",)
 
 
-@pytest.mark.parametrize(("is_given", "score"), [(True, "2.1"), (False, "0")])
-def test_a_check_counts_for_nobody_or_as_passed_for_everybody(is_given, score):
-    """Of `f` nothing passed: where the hidden check is given, all that is hidden is right."""
-    decisions = about_check(CHECKS[1], "It was wrong.", is_given=is_given)
-    result = result_of(outcomes_of(set(), (0, 0, 0)), decisions)
-    assert result.exercises[0].score == Decimal(score)
-    assert result.assignments[0].notes == (
+GIVEN, DROPPED = (about_check(CHECKS[1], "So.", is_given=is_given) for is_given in (True, False))
+NOW = "f: points now: {}; before that: {}."
+
+
+@pytest.mark.parametrize(
+    ("decisions", "passed", "score", "told"),
+    [
+        (GIVEN, (), "2.1", ("counts as passed for everybody: It holds So.", NOW.format(2.1, 0))),
+        (DROPPED, (), "0", ()),
         (
-            "This check of f counts as passed for everybody: It holds It was wrong.",
-            "f: points now: 2.1; before that: 0.",
-        )
-        if is_given
-        else ()
-    )
-
-
-def test_a_dropped_check_leaves_the_others():
-    """Who failed nothing but that has full marks."""
-    passed = {*CHECKS} - {CHECKS[1]}
-    decisions = Decisions(drop=(DroppedCheck(CHECKS[1]),))
-    assert result_of(outcomes_of(passed, (0, 0, 0)), decisions).score == 18
-    assert notes_of(decisions, passed=passed)[0] == (
-        "This check of f counts for nobody: It holds",
-        "f: points now: 3; before that: 1.2.",
-    )
+            DROPPED,
+            {*CHECKS} - {CHECKS[1]},
+            "3",
+            ("counts for nobody: It holds So.", NOW.format(3, 1.2)),
+        ),
+    ],
+    ids=["given", "dropped where nothing is right", "dropped where all else is"],
+)
+def test_a_check_counts_for_nobody_or_as_passed_for_everybody(decisions, passed, score, told):
+    """Where the hidden check is given, all that is hidden is right."""
+    result = result_of(outcomes_of(passed, (0, 0, 0)), decisions)
+    assert result.exercises[0].score == Decimal(score)
+    notes = (note.removeprefix("This check of f ") for note in result.assignments[0].notes)
+    assert tuple(notes) == told
 
 
 @pytest.mark.parametrize("is_given", [True, False])
 def test_checks_that_were_not_run_are_told(is_given):
     """A check failed first of which it was decided since that it should not matter."""
-    outcomes = outcomes_of(set(CHECKS), (0, 0, 0))
-    first = outcomes.assignments[0]
-    one, *others = first.exercises
-    failed, blocked = (
-        structs.replace(check, outcome=outcome)
-        for check, outcome in zip(one.checks, (Outcome.FAILED, Outcome.BLOCKED), strict=True)
+    work = work_of(
+        COURSE.assignments[0], {CHECKS[0]: Outcome.FAILED, CHECKS[1]: Outcome.BLOCKED}.get
     )
-    exercises = (structs.replace(one, checks=(failed, blocked)), *others)
-    part = structs.replace(first, exercises=exercises)
-    outcomes = structs.replace(outcomes, assignments=(part, *outcomes.assignments[1:]))
-    decisions = about_check(failed.id, is_given=is_given)
-    assert "not run 01_a/f" in result_of(outcomes, decisions).decided
-    elsewhere = about_check(CHECKS[-1], is_given=is_given)
-    assert result_of(outcomes, elsewhere).decided == ()
-    not_first = about_check(blocked.id, is_given=is_given)
-    assert "not run 01_a/f" not in result_of(outcomes, not_first).decided
+    one = structs.replace(work, exercises=work.exercises[:1])
+    outcomes = student_of(one, max_score=COURSE.max_score)
+    told = [result_of(outcomes, about_check(id_, is_given=is_given)).decided for id_ in CHECKS[:3]]
+    assert ["not run 01_a/f" in words for words in told] == [True, False, False]
+    assert told[2] == ()

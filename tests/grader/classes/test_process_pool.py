@@ -93,14 +93,12 @@ def test_a_worker_says_which_known_mistakes_it_runs(course_copy, tmp_path, monke
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     course, told = load_course(course_copy), []
     settings = RunSettings(course.root, course.hash, "1", "process")
-    students = []
-    for name in ("first", "second"):
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "scores.py").write_text(
+    students = [Student(name, tmp_path / name) for name in ("first", "second")]
+    for one in students:
+        one.path.mkdir()
+        (one.path / "scores.py").write_text(
             "def scores(queries, keys):\n    return queries @ keys.T\n"
         )
-        students.append(Student(name, folder))
     assert len(list(grade_locally(settings, students, 1, lambda *what: told.append(what)))) == 2
     assert told[0] == ("01_scores/scores", 3)
     assert len(told) == len(set(told))

@@ -2,7 +2,7 @@
 
 import random
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,29 +11,19 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from grader.classes.deciding import Policy, counting, decided
-from grader.classes.decisions import (
-    NO_DECISIONS,
-    Decisions,
-    DroppedCheck,
-    Exemption,
-    Extension,
-    GivenCheck,
-    Group,
-    LateDays,
-    Override,
-    Personal,
-)
+from grader.classes.decisions import NO_DECISIONS, LateDays, Personal
 from grader.classes.outcomes import Declared, Words, packed
 from grader.classes.outcomes import outcomes_of as data_of
 from grader.classes.rows import Coverage, due_summary, row_of, summary
 from grader.classes.score import HandedIn, Scorer, StudentInputs
 from grader.classes.store import Use
-from tests.grader.classes.conftest import STUDENTS
+from tests.grader.classes.conftest import SOME, STUDENTS
 from tests.grader.classes.test_decisions import (
     CHECKS,
     COURSE,
-    DUE,
+    DECISIONS,
     EXERCISES,
+    EXTENSIONS,
     HANDED_IN,
     IDS,
     NOTHING,
@@ -41,69 +31,43 @@ from tests.grader.classes.test_decisions import (
 
 pytestmark = pytest.mark.slow
 
-DAYS = st.integers(0, 6)
 ROADS = st.lists(HANDED_IN, min_size=1, max_size=4)
-PERSONAL = st.builds(
-    Personal,
-    due=st.lists(st.tuples(st.sampled_from(IDS), DAYS), max_size=2, unique_by=lambda p: p[0]).map(
-        lambda found: tuple(sorted((id_, DUE + timedelta(days)) for id_, days in found))
-    ),
-    exempt=st.sets(st.sampled_from(EXERCISES), max_size=2).map(lambda ids: tuple(sorted(ids))),
-    checks=st.lists(
-        st.builds(DroppedCheck, st.sampled_from(CHECKS))
-        | st.builds(GivenCheck, st.sampled_from(CHECKS)),
-        max_size=2,
-        unique_by=lambda one: one.check,
-    ).map(tuple),
-)
 
 
-def score_of(course, road, policy, personal):
+def personal(decisions):
+    """What was decided about one student."""
+    return decisions.of(COURSE, "ada", ["all"])
+
+
+ALONE = DECISIONS.map(lambda one: replace(personal(one), overrides=(), late_days=None))
+"""Without points by hand: in a group they are as late as the group's work."""
+
+
+def score_of(road, policy, decisions):
     """What somebody has who handed in everything several times; nothing where all is exempt."""
-    tries = {}
-    for number, id_ in enumerate(IDS):
-        times = sorted((one.assignments[number] for one in road), key=lambda a: a.submitted_at)
-        tries[id_] = times
-    parts = counting(course, tries, policy, personal)
-    return decided(course, structs.replace(road[0], assignments=parts), personal).score or 0
+    tries = {
+        id_: sorted((one.assignments[number] for one in road), key=lambda a: a.submitted_at)
+        for number, id_ in enumerate(IDS)
+    }
+    known = personal(decisions)
+    parts = counting(COURSE, tries, policy, known)
+    return decided(COURSE, structs.replace(road[0], assignments=parts), known).score or 0
 
 
-def later(personal, days, id_):
-    """The same with more time for an assignment."""
-    due = dict(personal.due)
-    due[id_] = due.get(id_, DUE) + timedelta(days)
-    return replace(personal, due=tuple(sorted(due.items())))
+@given(ROADS, st.sampled_from(Policy), DECISIONS, EXTENSIONS)
+def test_more_time_never_costs_points(road, policy, decisions, extension):
+    """One more extension: under no policy, whatever else was decided."""
+    more = replace(decisions, extensions=(*decisions.extensions, extension))
+    assert score_of(road, policy, more) >= score_of(road, policy, decisions)
 
 
-@given(ROADS, st.sampled_from(Policy), PERSONAL, st.integers(1, 5), st.sampled_from(IDS))
-def test_a_longer_extension_never_costs_points(road, policy, personal, days, id_):
-    """Under no policy, whatever else was decided."""
-    more = later(personal, days, id_)
-    assert score_of(COURSE, road, policy, more) >= score_of(COURSE, road, policy, personal)
-
-
-@given(
-    ROADS,
-    # By the last attempt in time a later date lets a later attempt count, which may be worse.
-    st.sampled_from([p for p in Policy if p is not Policy.LAST_IN_TIME]),
-    PERSONAL,
-    st.integers(1, 5),
-)
-def test_a_later_due_date_never_costs_points(road, policy, personal, days):
-    """For everybody; who has an extension keeps it where it is longer."""
-    due = DUE + timedelta(days)
-    assignments = tuple(replace(one, due=due) for one in COURSE.assignments)
-    course = replace(COURSE, assignments=assignments)
-    still = tuple(one for one in personal.due if one[1] > due)
-    before = score_of(COURSE, road, policy, personal)
-    assert score_of(course, road, policy, replace(personal, due=still)) >= before
-
-
-@given(ROADS, st.sampled_from(Policy), st.integers(0, 4), st.integers(1, 3))
-def test_more_late_days_never_cost_points(road, policy, budget, more):
-    """Under no policy."""
-    few, many = (Personal(late_days=LateDays(n, n)) for n in (budget, budget + more))
-    assert score_of(COURSE, road, policy, many) >= score_of(COURSE, road, policy, few)
+@given(ROADS, st.sampled_from(Policy), DECISIONS, st.integers(1, 3))
+def test_more_late_days_never_cost_points(road, policy, decisions, days):
+    """A larger budget, or more of it for one assignment."""
+    few = decisions.late_days or LateDays(0, 0)
+    many = LateDays(few.budget + days, few.per_assignment + days)
+    before, after = (replace(decisions, late_days=one) for one in (few, many))
+    assert score_of(road, policy, after) >= score_of(road, policy, before)
 
 
 # Groups.
@@ -126,7 +90,7 @@ def handed_in(student, outcomes, personal=NO_DECISIONS):
     return HandedIn(student, uses, records, personal)
 
 
-@given(HANDED_IN | st.just(NOTHING), st.lists(HANDED_IN, min_size=1, max_size=3), PERSONAL)
+@given(HANDED_IN | st.just(NOTHING), st.lists(HANDED_IN, min_size=1, max_size=3), ALONE)
 def test_a_group_gives_no_member_less_than_their_own_work(own, others, personal):
     """In the assignment that they hand in together; others are as they were."""
     mine = handed_in("ada", own, personal)
@@ -186,37 +150,17 @@ def test_what_is_missing_or_exempt_changes_no_mean(works, other, id_):
 
 # The class.
 
-SOME = (
-    Decisions(groups=(Group(tuple(STUDENTS[:3]), "01_scores"),)),
-    Decisions(extensions=(Extension(STUDENTS[0], assignment="01_scores", days=1),)),
-    Decisions(exemptions=(Exemption(STUDENTS[1], exercises=("02_mixture/weights",)),)),
-    Decisions(overrides=(Override(STUDENTS[2], "01_scores/scores", 1.5, "Seen."),)),
-    Decisions(late_days=LateDays(2, 1)),
-)
-
 
 @pytest.mark.parametrize("seed", range(2))
 def test_scores_do_not_depend_on_the_order_of_students_and_outcomes(make, seed):
     """With a group among them."""
     rng, ordered, mixed = random.Random(seed), make("ordered"), make("mixed")
     names = STUDENTS[:6]
-    ordered.run(names=names, decisions=SOME[0])
+    ordered.run(names=names, decisions=SOME[-1])
 
     def grade(run_settings, students):
         yield from mixed.grade(run_settings, rng.sample([*students], len(students)))
 
-    mixed.run(grade, names=rng.sample(names, len(names)), decisions=SOME[0])
+    mixed.run(grade, names=rng.sample(names, len(names)), decisions=SOME[-1])
     assert mixed.files() == ordered.files()
     assert mixed.store() == ordered.store()
-
-
-def test_decisions_that_are_taken_back_leave_everything_as_it_was(make):
-    """The files and the store, whichever were made in between."""
-    run = make("out")
-    run.run(names=STUDENTS[:6])
-    files, store = run.files(), run.store()
-    for decisions in SOME:
-        run.run(names=STUDENTS[:6], decisions=decisions)
-        run.run(names=STUDENTS[:6])
-        assert run.files() == files
-        assert run.store() == store

@@ -9,21 +9,13 @@ from grader.classes.records import last_published, open_records, publish
 from grader.classes.store import Store
 from grader.cli.publish import publish as publish_command
 from grader.core.errors import UsageError
-from tests.grader.classes.conftest import STUDENTS
+from tests.grader.classes.conftest import STUDENTS, texts
 
 NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
 
 
-def texts(place):
-    """Everybody's record, to the byte."""
-    records = open_records(place)
-    return {student: records.text(student) for student in records.texts}
-
-
-def test_what_was_published_stays(make):
+def test_what_was_published_stays(run):
     """Later runs change nothing of it; what is published twice in a second has two names."""
-    run = make("out")
-    run.run()
     kept, summary = texts(run.out), json.loads((run.out / "summary.json").read_text("utf-8"))
     first = publish(run.out, NOW)
     assert first == run.out / "published" / "2027-03-01T12-00-00Z"
@@ -42,10 +34,8 @@ def test_what_was_published_stays(make):
         assert json.loads(kept_summary) == summary
 
 
-def test_nothing_new_is_not_published_again(make, capsys):
+def test_nothing_new_is_not_published_again(run, capsys):
     """What is different since the last time is said first."""
-    run = make("out")
-    run.run()
     publish_command.callback(run.out)
     assert "Later runs are compared with it." in capsys.readouterr().out
     publish_command.callback(run.out)
@@ -56,10 +46,8 @@ def test_nothing_new_is_not_published_again(make, capsys):
     assert f"Z: {len(STUDENTS)} students are in both: " in capsys.readouterr().out
 
 
-def test_a_name_that_was_not_published_is_told_with_those_that_were(make):
+def test_a_name_that_was_not_published_is_told_with_those_that_were(run):
     """And where nothing was, that."""
-    run = make("out")
-    run.run()
     with pytest.raises(UsageError, match=r"has published nothing of that name\. Nothing was"):
         open_records(run.out / "published")
     name = publish(run.out, NOW).name

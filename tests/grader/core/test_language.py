@@ -30,21 +30,11 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("en", "en"),
-        ("ja", "ja"),
-        ("zh_CN", "zh_CN"),
-        ("zh", "zh_CN"),
-        ("zh-Hans-SG", "zh_CN"),
-        ("ja_JP.UTF-8", "ja"),
-        ("en_GB.UTF-8", "en"),
-        ("Japanese_Japan", "ja"),
-        ("Chinese (Simplified)_China", "zh_CN"),
-        ("zh_TW.UTF-8", None),
-        ("zh-Hant", None),
-        ("Chinese (Traditional)_Taiwan", None),
-        ("de_DE", None),
-        ("C.UTF-8", None),
-        ("", None),
+        *((code, code) for code in CODES),
+        *((text, "zh_CN") for text in ("zh", "zh-Hans-SG", "Chinese (Simplified)_China")),
+        *(("ja_JP.UTF-8", "ja"), ("Japanese_Japan", "ja"), ("en_GB.UTF-8", "en")),
+        *((text, None) for text in ("zh_TW.UTF-8", "zh-Hant", "Chinese (Traditional)_Taiwan")),
+        *((text, None) for text in ("de_DE", "C.UTF-8", "")),
     ],
 )
 def test_a_language_is_known_by_its_code_its_locale_or_its_name(
@@ -54,27 +44,32 @@ def test_a_language_is_known_by_its_code_its_locale_or_its_name(
     assert known(text, CODES) == code
 
 
-def test_english_where_nothing_says_otherwise(nowhere: pytest.MonkeyPatch) -> None:
-    """No option, no variable, no wish of the course, no locale."""
-    assert resolve(None) == "en"
-
-
-def test_the_first_to_say_a_language_decides(nowhere: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("option", "variable", "course", "locale", "code"),
+    [
+        # No option, no variable, no wish of the course, no locale.
+        (None, "", "", {}, "en"),
+        (None, "", "", {"LANG": "zh_CN.UTF-8"}, "zh_CN"),
+        (None, "", "ja", {"LANG": "zh_CN.UTF-8"}, "ja"),
+        (None, "en", "ja", {"LANG": "zh_CN.UTF-8"}, "en"),
+        ("zh", "en", "ja", {}, "zh_CN"),
+        # LANGUAGE may list some; a locale that is none of ours is English.
+        (None, "", "", {"LANGUAGE": "de:ja:en", "LANG": "zh_CN.UTF-8"}, "ja"),
+        (None, "", "", {"LANGUAGE": "de", "LANG": "zh_CN.UTF-8"}, "en"),
+    ],
+)
+def test_the_first_to_say_a_language_decides(
+    nowhere: pytest.MonkeyPatch,
+    option: str | None,
+    variable: str,
+    course: str,
+    locale: dict[str, str],
+    code: str,
+) -> None:
     """The option before the variable, before the course, before the locale."""
-    nowhere.setenv("LANG", "zh_CN.UTF-8")
-    assert resolve(None) == "zh_CN"
-    assert resolve(None, "ja") == "ja"
-    nowhere.setenv(language.VARIABLE, "en")
-    assert resolve(None, "ja") == "en"
-    assert resolve("zh", "ja") == "zh_CN"
-
-
-def test_of_several_locales_the_first_that_is_ours_is_spoken(nowhere: pytest.MonkeyPatch) -> None:
-    """LANGUAGE may list some; a locale that is none of ours is English."""
-    nowhere.setenv("LANGUAGE", "de:ja:en")
-    assert resolve(None) == "ja"
-    nowhere.setenv("LANGUAGE", "de")
-    assert resolve(None) == "en"
+    for name, value in {**locale, language.VARIABLE: variable}.items():
+        nowhere.setenv(name, value)
+    assert resolve(option, course) == code
 
 
 @pytest.mark.parametrize("where", ["--lang", language.VARIABLE])

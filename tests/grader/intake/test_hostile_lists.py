@@ -21,18 +21,6 @@ DEEP = "[" * 100_000
 COLUMNS = "number,student,name,login,email\n"
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Writes a list."""
-
-    def write_list(text):
-        path = tmp_path / "list"
-        path.write_text(text, "utf-8")
-        return path
-
-    return write_list
-
-
 @pytest.mark.parametrize(
     "number",
     [

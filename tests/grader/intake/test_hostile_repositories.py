@@ -3,7 +3,6 @@
 import hashlib
 import os
 import shutil
-import subprocess
 import zlib
 from collections import Counter
 from dataclasses import replace
@@ -14,23 +13,14 @@ import pytest
 
 from grader.intake import history
 from grader.intake.read import read_submissions
+from tests.grader.intake.conftest import FIRST, ONE, files_in, git
 
 pytestmark = pytest.mark.slow
 
-ONE = "def one():\n    return 1\n"
+FILE, FOLDER = b"100644", b"40000"
+MINE = [{FIRST: ONE}]
 WHO = "E <e@x.y>"
 NO_DATE = "has no date that can be read."
-
-
-def git(folder: Path, *words: str, given: bytes = b"", **variables: str) -> str:
-    """Run git as a student does."""
-    settings = {"GIT_CONFIG_GLOBAL": os.devnull, **variables}
-    who = ("-c", "user.name=E", "-c", "user.email=e@x.y")
-    command = ["git", "-C", folder, *who, *words]
-    ran = subprocess.run(
-        command, input=given, env={**os.environ, **settings}, check=True, capture_output=True
-    )
-    return ran.stdout.decode().strip()
 
 
 class Clone:
@@ -55,9 +45,13 @@ class Clone:
         path.write_bytes(zlib.compress(whole))
         return sha
 
-    def tree(self, *entries: tuple[bytes, str], mode: bytes = b"100644") -> str:
-        """A tree with these names and contents."""
-        lines = (mode + b" " + name + b"\0" + bytes.fromhex(sha) for name, sha in entries)
+    def blob(self, text: str = ONE) -> str:
+        """A file's content."""
+        return self.object("blob", text.encode())
+
+    def tree(self, *entries: tuple[bytes, bytes, str]) -> str:
+        """A tree of these modes, names and contents."""
+        lines = (b"%b %b\0%b" % (mode, name, bytes.fromhex(sha)) for mode, name, sha in entries)
         return self.object("tree", b"".join(lines))
 
     def commit(self, tree: str, date: str = "1800000000 +0000") -> str:
@@ -99,24 +93,16 @@ def read(course, clone, tmp_path):
     def read_class(*, history=True):
         with read_submissions(course, tmp_path / "class", history=history) as arrived:
             found = {
-                student.id: [
-                    {
-                        path.relative_to(one.path).as_posix(): path.read_text("utf-8")
-                        for path in one.path.rglob("*.py")
-                        if path.is_file()
-                    }
-                    for one in student.attempts
-                ]
+                student.id: [files_in(one.path, "*.py") for one in student.attempts]
                 for student in arrived.students
             }
             assert {s.id: s.refused for s in arrived.students} == dict.fromkeys(found, "")
             honest = next(s for s in arrived.students if s.id == "honest")
-            times = [m.at.day for _id, m in honest.times] or [
-                a.moment.at.day for a in honest.attempts
-            ]
-            assert times == [31]
+            moments = [moment for _id, moment in honest.times]
+            moments = moments or [one.moment for one in honest.attempts]
+            assert [moment.at.day for moment in moments] == [31]
         if history:
-            assert found.pop("honest") == [{"01_first/first.py": ONE}]
+            assert found.pop("honest") == MINE
         return found, arrived.notes
 
     return read_class
@@ -137,23 +123,18 @@ def test_an_ordinary_commit_in_the_year_10000(clone, read):
 @pytest.mark.parametrize(
     "date",
     [
-        "99999999999999 +0000",
-        "1800000000 +9999",
-        "yesterday +0000",
-        "",
-        "-62135596800 -0000",
-        "253402300799 -2359",
-        "9" * 400 + " +0000",
+        *("99999999999999 +0000", "1800000000 +9999", "yesterday +0000", "", "-62135596800 -0000"),
+        *("253402300799 -2359", "9" * 400 + " +0000"),
     ],
     ids=["huge", "zone", "text", "none", "before all", "after all", "endless"],
 )
 def test_a_date_that_is_none(clone, read, date):
     """Whatever stands there concerns its student alone."""
     eve = clone("eve")
-    eve.commit(eve.tree((b"first.py", eve.object("blob", ONE.encode()))), date)
+    eve.commit(eve.tree((FILE, b"first.py", eve.blob())), date)
     found, notes = read()
     said = [*notes, *read(history=False)[1]]
-    assert found["eve"] == [{"01_first/first.py": ONE}] or notes
+    assert found["eve"] == MINE or notes
     assert [note for note in said if "eve" not in note or not note.endswith(NO_DATE)] == []
 
 
@@ -163,41 +144,30 @@ def test_a_date_that_is_none(clone, read, date):
 def test_names_that_cannot_be_written_are_left_out(clone, read):
     """The others of the commit are read; what is left out is named."""
     eve = clone("eve")
-    blob = eve.object("blob", ONE.encode())
-    inner = eve.tree((b"x.py", blob))
-    entries = b"".join(
-        mode + b" " + name + b"\0" + bytes.fromhex(sha)
-        for mode, name, sha in (
-            (b"100644", b"a" * 300 + b".py", blob),
-            (b"100644", b"d.py", blob),
-            (b"40000", b"d.py", inner),
-            (b"100644", b"first.py", blob),
-            (b"100644", b"first.py", eve.object("blob", b"other = 1\n")),
-            (b"100644", b"/".join([b"n" * 250] * 30) + b".py", blob),
-        )
+    blob, other = eve.blob(), eve.blob("other = 1\n")
+    entries = (
+        (FILE, b"a" * 300 + b".py", blob),
+        (FILE, b"d.py", blob),
+        (FOLDER, b"d.py", eve.tree((FILE, b"x.py", blob))),
+        (FILE, b"first.py", blob),
+        (FILE, b"first.py", other),
+        (FILE, b"/".join([b"n" * 250] * 30) + b".py", blob),
     )
-    sha = eve.commit(eve.object("tree", entries))[:10]
+    sha = eve.commit(eve.tree(*entries))[:10]
     found, (note,) = read()
-    assert found["eve"] == [{"01_first/d.py": ONE, "01_first/first.py": ONE}]
+    assert found["eve"] == [{"01_first/d.py": ONE, FIRST: ONE}]
     assert note == f"eve: left out is {'a' * 80}… (cut) of {sha}, and 3 more like it."
 
 
 def test_a_folder_first_and_then_a_file_of_its_name(clone, read):
     """Neither order stops the run."""
     eve = clone("eve")
-    blob = eve.object("blob", ONE.encode())
-    inner = eve.tree((b"x.py", blob))
-    entries = (
-        b"40000 d.py\0"
-        + bytes.fromhex(inner)
-        + b"100644 d.py\0"
-        + bytes.fromhex(blob)
-        + b"100644 first.py\0"
-        + bytes.fromhex(blob)
-    )
-    sha = eve.commit(eve.object("tree", entries))[:10]
+    blob = eve.blob()
+    inner = eve.tree((FILE, b"x.py", blob))
+    entries = ((FOLDER, b"d.py", inner), (FILE, b"d.py", blob), (FILE, b"first.py", blob))
+    sha = eve.commit(eve.tree(*entries))[:10]
     found, notes = read()
-    assert found["eve"] == [{"01_first/d.py/x.py": ONE, "01_first/first.py": ONE}]
+    assert found["eve"] == [{"01_first/d.py/x.py": ONE, FIRST: ONE}]
     assert notes == (f"eve: left out is d.py of {sha}.",)
 
 
@@ -211,9 +181,9 @@ def test_a_commit_whose_contents_are_not_there_is_left_out(clone, read, kind):
     if kind == "damaged":
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"damaged")
-    sha = eve.commit(eve.tree((b"first.py", blob)))[:10]
+    sha = eve.commit(eve.tree((FILE, b"first.py", blob)))[:10]
     found, (note,) = read()
-    assert found["eve"] == [{"01_first/first.py": ONE}]
+    assert found["eve"] == MINE
     assert note.startswith(f"eve: left out is the commit {sha} (git ")
     assert kind == "damaged" or note.endswith("(git has no content of first.py).")
 
@@ -226,21 +196,19 @@ def test_a_repository_with_longer_names_of_objects_is_read(read, tmp_path):
     (folder / "first.py").write_text(ONE, "utf-8")
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "x")
-    assert read() == ({"eve": [{"01_first/first.py": ONE}]}, ())
+    assert read() == ({"eve": MINE}, ())
 
 
 def test_a_tree_that_unfolds_without_end_is_left(clone, read, monkeypatch):
     """Ten folders of ten folders, ten deep: git is stopped, and says why."""
     monkeypatch.setattr(history, "MOST_OUTPUT", 1_000_000)
     eve = clone("eve")
-    tree = eve.tree(*((b"%d.py" % n, eve.object("blob", ONE.encode())) for n in range(10)))
+    tree = eve.tree(*((FILE, b"%d.py" % n, eve.blob()) for n in range(10)))
     for _level in range(10):
-        tree = eve.tree(*((b"%d" % n, tree) for n in range(10)), mode=b"40000")
+        tree = eve.tree(*((FOLDER, b"%d" % n, tree) for n in range(10)))
     sha = eve.commit(tree)[:10]
-    assert read() == (
-        {"eve": []},
-        (f"eve has no history: left out is the commit {sha} ({history.TOO_MUCH[:-1]}).",),
-    )
+    why = f"left out is the commit {sha} ({history.TOO_MUCH[:-1]})"
+    assert read() == ({"eve": []}, (f"eve has no history: {why}.",))
 
 
 def test_git_has_so_many_seconds_for_one_student(clone, read, monkeypatch):
@@ -256,7 +224,7 @@ def test_git_has_so_many_seconds_for_one_student(clone, read, monkeypatch):
 
     monkeypatch.setattr(history.Repository, "ask", ask)
     found, notes = read()
-    assert found["eve"] == [{"01_first/first.py": "a = 2\n"}]
+    assert found["eve"] == [{FIRST: "a = 2\n"}]
     first = f"the commit {shas[1]} ({history.TOO_MUCH[:-1]})"
     assert notes == (f"eve: left out is {first}, and 1 more like it.",)
 
@@ -274,62 +242,55 @@ def thief(clone, tmp_path):
     return thief, bo.inside / "objects", sha
 
 
-def by_alternates(mine, theirs, _sha):
-    """As `git clone --shared` writes it."""
-    (mine / "info/alternates").write_text(f"{theirs}\n")
-
-
-def by_a_relative_path(mine, _theirs, _sha):
-    """From one clone to the one beside it."""
-    (mine / "info/alternates").write_text("../../../01-first-bo/.git/objects\n")
-
-
-def by_a_linked_list(mine, theirs, _sha):
-    """A link to a list that names them."""
-    (mine.parent / "list").write_text(f"{theirs}\n")
-    (mine / "info/alternates").symlink_to(mine.parent / "list")
-
-
-def by_a_link(mine, theirs, _sha):
-    """The whole folder."""
-    shutil.rmtree(mine)
-    mine.symlink_to(theirs)
-
-
-def by_linked_folders(mine, theirs, _sha):
-    """Each folder of objects."""
-    for folder in theirs.iterdir():
-        if len(folder.name) == 2:
-            (mine / folder.name).symlink_to(folder)
-
-
-def by_linked_files(mine, theirs, _sha):
-    """Each object."""
-    for path in (p for p in theirs.rglob("*") if p.is_file()):
+def relink(mine, paths, theirs):
+    """Make links of these paths, inside one folder, to the same in another."""
+    for path in paths:
         link = mine / path.relative_to(theirs)
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(path)
 
 
+def by_a_linked_list(mine, theirs):
+    """A link to a list that names them."""
+    (mine.parent / "list").write_text(f"{theirs}\n")
+    (mine / "info/alternates").symlink_to(mine.parent / "list")
+
+
+def by_a_link(mine, theirs):
+    """The whole folder."""
+    shutil.rmtree(mine)
+    mine.symlink_to(theirs)
+
+
+UNREAD = "thief has no history that can be read: "
+LIST = "objects/info/alternates"
+
+
 @pytest.mark.parametrize(
     ("way", "name"),
     [
-        (by_alternates, "objects/info/alternates"),
-        (by_a_relative_path, "objects/info/alternates"),
-        (by_a_linked_list, "objects/info/alternates"),
+        # As `git clone --shared` writes it; from one clone to the one beside it.
+        (lambda mine, theirs: (mine / LIST[8:]).write_text(f"{theirs}\n"), LIST),
+        (lambda mine, _: (mine / LIST[8:]).write_text("../../../01-first-bo/.git/objects\n"), LIST),
+        (by_a_linked_list, LIST),
         (by_a_link, "objects"),
-        (by_linked_folders, "objects/"),
-        (by_linked_files, "objects/"),
+        # Each folder of objects, and each object.
+        (lambda mine, theirs: relink(mine, theirs.glob("??"), theirs), "objects/"),
+        (
+            lambda mine, theirs: relink(mine, [*filter(Path.is_file, theirs.rglob("*"))], theirs),
+            "objects/",
+        ),
     ],
+    ids=["a list", "a relative path", "a linked list", "a link", "folders", "files"],
 )
 def test_a_neighbours_commit_is_nobody_elses(thief, read, way, name):
     """What is not in a student's own folder is not read; their files are."""
-    mine, theirs, sha = thief
-    way(mine.inside / "objects", theirs, sha)
+    mine, theirs, _sha = thief
+    way(mine.inside / "objects", theirs)
     found, notes = read()
     assert found["thief"] == []
     assert [len(found["bo"]), len(notes)] == [1, 1]
-    assert notes[0].startswith(f"thief has no history that can be read: {name}")
+    assert notes[0].startswith(f"{UNREAD}{name}")
     assert notes[0].endswith(
         "in its .git leads elsewhere, and what lies there may be somebody else's."
     )
@@ -351,24 +312,21 @@ def test_no_link_says_what_is_checked_out(thief, read, name, tmp_path):
     path.symlink_to(tmp_path / "moved")
     found, notes = read()
     assert found["thief"] == []
-    assert notes == (
-        "thief has no history that can be read: 01-first-thief is no clone with commits.",
-    )
+    assert notes == (f"{UNREAD}01-first-thief is no clone with commits.",)
 
 
 def test_a_git_folder_that_is_a_link_or_a_file_is_no_clone(thief, read):
     """As those of worktrees and submodules: they lead to another one."""
     clone, theirs, _sha = thief
+    shutil.rmtree(clone.inside)
     for make in (
         lambda path: path.symlink_to(theirs.parent),
         lambda path: path.write_text(f"gitdir: {theirs.parent}\n"),
     ):
-        shutil.rmtree(clone.inside) if clone.inside.is_dir() else None
-        clone.inside.unlink(missing_ok=True)
         make(clone.inside)
         found, notes = read()
         assert found["thief"] == []
-        assert notes[0].endswith("01-first-thief is no clone with commits.")
+        assert notes == (f"{UNREAD}01-first-thief is no clone with commits.",)
         clone.inside.unlink()
 
 
@@ -379,9 +337,7 @@ def test_a_common_folder_elsewhere_is_not_asked_for(thief, read):
     (clone.inside / "gitdir").write_text(f"{theirs.parent}\n")
     found, notes = read()
     assert found["thief"] == []
-    assert notes == (
-        f"thief has no history that can be read: git cannot read it: fatal: bad object {sha}",
-    )
+    assert notes == (f"{UNREAD}git cannot read it: fatal: bad object {sha}",)
 
 
 # What is never opened.
@@ -404,7 +360,7 @@ def test_a_pipe_in_a_git_folder_is_not_waited_for(clone, read, name):
     os.mkfifo(path)
     found, _notes = read()
     is_needed = name in ("HEAD", "refs/heads/main") or name.startswith("objects/")
-    assert found["eve"] == ([] if is_needed else [{"01_first/first.py": ONE}])
+    assert found["eve"] == ([] if is_needed else MINE)
 
 
 def test_a_folder_of_git_that_cannot_be_read_leaves_its_student_undecided(

@@ -31,18 +31,6 @@ def course(small_course):
     return replace(small_course, assignments=(replace(first, due=due), second))
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Writes a list."""
-
-    def write_list(text):
-        path = tmp_path / "times"
-        path.write_text(text, "utf-8")
-        return path
-
-    return write_list
-
-
 def intake(*enrolled, **options):
     """A class of these."""
     students = [Student(one.student, None) for one in enrolled]

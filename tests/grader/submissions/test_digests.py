@@ -1,8 +1,8 @@
 """Digests of a hand-in: what is read for an assignment, and all it can reach, is the same where they are."""
 
 import ast
-import json
 import os
+import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +11,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
+from grader.course.course import Course
 from grader.sandbox.failures import stub_message
 from grader.sandbox.loader import Loader
 from grader.submissions.digests import digests
 from grader.submissions.submission import read_submission
+from tests.grader.submissions.conftest import assignment_of, course_of, notebook
 
 NAMES = {
     "01_first": ("one", "LIMIT"),
@@ -28,14 +29,11 @@ NAMES = {
 def course(tmp_path_factory):
     """Three assignments, two of which have a name in common, with stubs."""
     root = tmp_path_factory.mktemp("course")
-    assignments = []
-    for id_, names in NAMES.items():
-        exercises = tuple(Exercise(id_, name, 1) for name in names)
-        assignments.append(Assignment(id_, id_, exercises))
+    for id_ in NAMES:
         stub = root / "assignments" / id_ / f"{id_[3:]}.py"
         stub.parent.mkdir(parents=True)
         stub.write_text(stub_of(id_), "utf-8")
-    return Course(root, "T", "py", Limits(), LateRule(), tuple(assignments))
+    return course_of(root, *(assignment_of(id_, *names) for id_, names in NAMES.items()))
 
 
 def stub_of(id_: str) -> str:
@@ -46,61 +44,32 @@ def stub_of(id_: str) -> str:
     )
 
 
-NOWHERE, FOLDER = b"a link to nowhere", b"an empty folder"
+TWO = b"def two():\n    return 1\n"
+NOWHERE = b"a link to nowhere"
 SNIPPETS = [
-    *(
-        f"def {name}():\n    return 1\n"
-        for names in NAMES.values()
-        for name in names
-        if name != "LIMIT"
-    ),
+    *(f"def {name}():\n    return 1\n" for name in ("one", "two", "three", "shared")),
     *map(stub_of, NAMES),
     *("LIMIT = 3\n", "x = 1\n", "# one, two\n", "def one():\r    return 2\r"),
     *("from first import one\n", "import second\n", "from third import *\n", "import helper\n"),
-    *(
-        "from pkg import helper\n",
-        "import pkg.first\n",
-        "from . import helper\n",
-        "from .helper import x\n",
-    ),
-    *("from \\\n  first import one\n", "from . import (\n  second,\n  helper)\n", "import ﬁrst\n"),
-    *('__import__("fi" + "rst")\n', "class two: pass\n", "# größe\n"),
+    *("from pkg import helper\n", "import pkg.first\n", "from . import helper\n"),
+    *("from .helper import x\n", "from \\\n  first import one\n", "class two: pass\n"),
+    *("from . import (\n  second,\n  helper)\n", "import ﬁrst\n", "# größe\n"),
+    '__import__("fi" + "rst")\n',
 ]
-WHOLE = [
-    b"",
-    bytes(9),
-    "def one(): 'é'\n".encode("cp1252"),
-    "import first\n".encode("utf-16"),
-    NOWHERE,
-]
-PATHS = [
-    *("01_first/first.py", "01_first/first.ipynb", "01_First (1)/first.py", "01_first/helper.py"),
-    *("02_second/second.py", "02_second/first.py", "02_second/helper.py", "02_second/test_x.py"),
-    *(
-        "03_third/third.py",
-        "03_third/_helper.py",
-        "03_third/deep/er/helper.py",
-        "03_third/third.ipynb",
-    ),
-    *("first.py", "second.ipynb", "helper.py", "all.py", "pkg/__init__.py", "pkg/helper.py"),
-    *(
-        "pkg/first.py",
-        "other/second.py",
-        "01_first/first.py.txt",
-        "third.py.txt",
-        "03_third/__init__.py",
-    ),
-    *("timestamp.txt", "01_first/timestamp.txt", "02_second/setup.py", "Third.py", "first (2).py"),
-    *(
-        "01_first/pyvenv.cfg",
-        "other/pyvenv.cfg",
-        ".hidden/first.py",
-        "02_second/second.py/first.py",
-    ),
-]
-CONTENTS = st.sampled_from(WHOLE) | st.lists(st.sampled_from(SNIPPETS), max_size=3).map(
-    lambda parts: "".join(parts).encode()
-)
+ODD = ["def one(): 'é'\n".encode("cp1252"), "import first\n".encode("utf-16"), NOWHERE]
+PATHS = """
+01_first/first.py, 01_first/first.ipynb, 01_First (1)/first.py, 01_first/helper.py,
+02_second/second.py, 02_second/first.py, 02_second/helper.py, 02_second/test_x.py,
+03_third/third.py, 03_third/_helper.py, 03_third/deep/er/helper.py, 03_third/third.ipynb,
+first.py, second.ipynb, helper.py, all.py, pkg/__init__.py, pkg/helper.py, pkg/first.py,
+other/second.py, 01_first/first.py.txt, third.py.txt, 03_third/__init__.py, timestamp.txt,
+01_first/timestamp.txt, 02_second/setup.py, Third.py, first (2).py, 01_first/pyvenv.cfg,
+other/pyvenv.cfg, .hidden/first.py, 02_second/second.py/first.py
+"""
+PATHS = re.split(r",\s+", PATHS.strip())
+CONTENTS = st.sampled_from([b"", bytes(9), *ODD]) | st.lists(
+    st.sampled_from(SNIPPETS), max_size=3
+).map(lambda parts: "".join(parts).encode())
 FOLDERS = st.dictionaries(st.sampled_from(PATHS), CONTENTS, max_size=7)
 CHANGES = st.lists(st.tuples(st.sampled_from(PATHS), st.none() | CONTENTS), min_size=1, max_size=2)
 
@@ -116,8 +85,7 @@ def write(folder: Path, files: dict[str, bytes]) -> None:
         if content == NOWHERE:
             path.symlink_to("/nowhere/at/all")
         elif name.endswith(".ipynb") and content.isascii() and content.strip(b"\0"):
-            cell = {"cell_type": "code", "source": content.decode(), "metadata": {}}
-            path.write_text(json.dumps({"cells": [cell]}), "utf-8")
+            path.write_text(notebook(content.decode()), "utf-8")
         else:
             path.write_bytes(content)
 
@@ -175,23 +143,20 @@ def prefixes(name: str) -> list[str]:
     return [".".join(parts[:size]) for size in range(1, len(parts) + 1) if name]
 
 
-@pytest.mark.slow
-@settings(max_examples=100)
-@given(FOLDERS, CHANGES)
-@example(
-    {"02_second/second.py": b"x = 1\n"}, [("03_third/helper.py", b"def two():\n    return 1\n")]
+@pytest.mark.parametrize(
+    "examples",
+    [pytest.param(100, marks=pytest.mark.slow), pytest.param(400, marks=pytest.mark.proof)],
 )
-def test_what_is_read_is_the_same_where_the_digest_is(course, files, changes):
+def test_what_is_read_is_the_same_where_the_digest_is(course, examples):
     """Whatever is added, changed or removed: each note, each source, and what these import."""
-    read_twice(course, files, changes)
 
+    @settings(max_examples=examples)
+    @given(FOLDERS, CHANGES)
+    @example({"02_second/second.py": b"x = 1\n"}, [("03_third/helper.py", TWO)])
+    def try_it(files, changes):
+        read_twice(course, files, changes)
 
-@pytest.mark.proof
-@settings(max_examples=400)
-@given(FOLDERS, CHANGES)
-def test_what_is_read_is_the_same_in_many_more_folders(course, files, changes):
-    """The same, at length."""
-    read_twice(course, files, changes)
+    try_it()
 
 
 def read_twice(course, files, changes):
@@ -258,23 +223,28 @@ def test_a_file_touches_the_assignments_that_can_see_it(changed, path, content, 
     assert changed(path, content) == touched
 
 
-def test_an_import_makes_one_assignment_depend_on_another(changed):
-    """By a module's name, by one of the student's own, and by one that is not written out."""
-    done = b"def two():\n    return 1\n\ndef shared():\n    return 1\n"
-    changed("02_second/second.py", b"from first import one\n" + done)
-    assert changed("01_first/first.py", b"def one():\n    return 3\n") == ["01", "02"]
-    changed("02_second/second.py", b"import tools\n" + done)
-    assert changed("01_first/tools.py", b"x = 2\n") == ["01", "02"]
-    changed("02_second/second.py", done + b"__import__('thi' + 'rd')\n")
-    assert changed("03_third/third.py", b"def three():\n    return 3\n") == ["02", "03"]
+SHARED = b"\n\ndef shared():\n    return 1\n"
+SECOND = "02_second/second.py"
 
 
-def test_who_lacks_an_exercise_depends_on_where_else_it_is_defined(changed):
-    """A file saved in the folder of another assignment is read for its own one."""
-    changed("02_second/second.py", b"def shared():\n    return 1\n")
-    assert changed("01_first/tools.py", b"def two():\n    return 1\n") == ["01", "02"]
-    changed("02_second/second.py", b"def two():\n    return 1\n\n\ndef shared():\n    return 1\n")
-    assert changed("01_first/tools.py", b"def two():\n    return 2\n") == ["01"]
+@pytest.mark.parametrize(
+    ("second", "path", "content", "touched"),
+    [
+        # By a module's name, by one of the student's own, and by one that is not written out.
+        (b"from first import one\n" + TWO + SHARED, "01_first/first.py", b"", ["01", "02"]),
+        (b"import tools\n" + TWO + SHARED, "01_first/tools.py", b"x = 2\n", ["01", "02"]),
+        (TWO + SHARED + b"__import__('thi' + 'rd')\n", "03_third/third.py", b"", ["02", "03"]),
+        # A file saved in the folder of another assignment is read for its own one, which lacks it.
+        (SHARED, "01_first/tools.py", TWO, ["01", "02"]),
+        (TWO + SHARED, "01_first/tools.py", TWO, ["01"]),
+    ],
+)
+def test_an_assignment_depends_on_what_it_imports_and_lacks(
+    changed, second, path, content, touched
+):
+    """And no other one does."""
+    changed(SECOND, second)
+    assert changed(path, content) == touched
 
 
 def test_what_is_judged_together_depends_on_the_same_files(course, folder):

@@ -6,22 +6,21 @@ import time
 import pytest
 
 from grader.core.errors import SubmissionError
-from grader.submissions import payload, submission
+from grader.submissions import submission
 from grader.submissions.notebooks import MOST_PARTS, Cell, cells_of, notebook_text
-from grader.submissions.payload import read_payload
 from grader.submissions.source_file import SourceFile, definitions, may_define
-from grader.submissions.submission import read_submission
+from tests.grader.submissions.conftest import DONE, assignment_of
 
-ONE = "def one():\n    return 1\n"
+PY = "01_first/first.py"
 NOT_READ = "Not read, because all files together are more than one student's may be: "
 
 
 @pytest.mark.parametrize("text", ["one " * 2**17, "import " * 2**16 + "one", "one=\n" * 2**15])
-def test_no_text_takes_time_by_its_square(small_course, text):
+def test_no_text_takes_time_by_its_square(text):
     """Half a megabyte of a name in one line took minutes."""
     source = SourceFile("first.py", "first", True, (Cell(None, text),))
     begun = time.thread_time()
-    may_define(source, small_course.assignments[0])
+    may_define(source, assignment_of("01_first", "one"))
     list(definitions(source, "one"))
     assert time.thread_time() - begun < 2
 
@@ -34,51 +33,29 @@ def test_a_notebook_of_millions_of_values_is_refused():
     assert len(cells_of(notebook_text(said.encode()).text)) == 1
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A student's folder."""
-    path = tmp_path / "ada"
-    path.mkdir()
-    return path
-
-
-def test_so_many_files_are_read(small_course, folder):
+def test_so_many_files_are_read(read):
     """The others are named in a note."""
-    for number in range(300):
-        (folder / f"f{number:03}.py").write_text("x = 1\n", "utf-8")
-    (folder / "01_first").mkdir()
-    (folder / "01_first" / "first.py").write_text(ONE, "utf-8")
-    found = read_submission(small_course, folder, "ada")
+    found = read({f"f{number:03}.py": "x = 1\n" for number in range(300)} | {PY: DONE})
     assert len(found.sources) == 200
     (note,) = [n for n in found.readings["01_first"].notes if n.startswith(NOT_READ)]
     assert note == f"{NOT_READ}f200.py, f201.py, f202.py, f203.py, f204.py, …."
 
 
-def test_time_is_counted(small_course, folder, monkeypatch):
+def test_time_is_counted(read, monkeypatch):
     """When it is over, no other file is begun."""
-    (folder / "first.py").write_text(ONE, "utf-8")
     monkeypatch.setattr(submission, "MOST_SECONDS", -1.0)
-    found = read_submission(small_course, folder, "ada")
+    found = read({PY: DONE})
     assert found.sources == {}
-    assert found.readings["01_first"].notes == (f"{NOT_READ}first.py.",)
+    assert found.readings["01_first"].notes == (f"{NOT_READ}{PY}.",)
 
 
 @pytest.mark.proof
-def test_notebooks_full_of_values_are_read_in_ten_seconds(small_course, folder):
+def test_notebooks_full_of_values_are_read_in_ten_seconds(read, folder):
     """Of CPU time, however many there are: as many values as one may have, each another key."""
     values = b",".join(b'"%d":%d' % (n, n) for n in range(MOST_PARTS // 2 - 1000))
     for name in ("first", *"abcdefghi"):
         (folder / f"{name}.ipynb").write_bytes(b'{"cells": [], "x": {' + values + b"}}")
     begun = time.process_time()
-    found = read_submission(small_course, folder, "ada")
+    found = read()
     assert time.process_time() - begun < 10
     assert any(note.startswith(NOT_READ) for note in found.readings["01_first"].notes)
-
-
-def test_of_all_files_so_many_bytes_are_kept(folder, monkeypatch):
-    """Two hundred notebooks of 64 MiB would fill the memory."""
-    monkeypatch.setattr(payload, "MOST_IN_ALL", 10)
-    for name in "abc":
-        (folder / f"{name}.py").write_text("12345678", "utf-8")
-    sizes = [(len(data), size) for _name, data, size in read_payload(folder, "ada").files]
-    assert sizes == [(8, 8), (2, 8), (0, 8)]

@@ -1,170 +1,103 @@
 """Reading a submission's files: links, encodings, sizes, times and the hash."""
 
-import json
 import tracemalloc
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
 from grader.submissions.notebooks import Cell
 from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Reading, read_submission
+from tests.grader.submissions.conftest import DONE, notebook, put
 
+PY, NB = "01_first/first.py", "01_first/first.ipynb"
+MARKED = ("utf-16", "utf-32", "utf-8-sig")
+NO_CODINGS = (b"no-such-encoding", b"rot13", b"hex", b"undefined", b"utf-16", b"cp037")
 NO_TEXT = "it is not text in UTF-8, CP1252; open it, and save it again as UTF-8"
 
 
 @pytest.fixture
-def course(tmp_path):
-    """One assignment without a stub."""
-    first = Assignment("01_first", "First", (Exercise("01_first", "dot", 1),))
-    return Course(tmp_path / "course", "T", "py", Limits(), LateRule(), (first,))
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """A student's folder with a folder for the assignment."""
-    path = tmp_path / "ada"
-    (path / "01_first").mkdir(parents=True)
-    return path
-
-
-@pytest.fixture
-def read(course, folder):
-    """Reads the student's folder."""
-    return lambda: read_submission(course, folder, "ada")
-
-
-@pytest.fixture
-def script(read, folder):
+def script(read):
     """Reads bytes as the assignment's script."""
-
-    def script(data):
-        (folder / "01_first" / "first.py").write_bytes(data)
-        return read().sources["01_first/first.py"]
-
-    return script
+    return lambda data: read({PY: data}).sources[PY]
 
 
 # Links.
 
 
-@pytest.fixture
-def outside(tmp_path):
-    """A folder that no student should be able to point to."""
-    path = tmp_path / "outside"
-    path.mkdir()
-    (path / "first.py").write_text("SECRET = 1\n", "utf-8")
-    (path / "timestamp.txt").write_text("2027-02-01 12:00:00 UTC", "utf-8")
-    return path
-
-
-@pytest.mark.parametrize("name", ["01_first/first.py", "first.py", "homework.py"])
-def test_a_linked_file_is_not_read(name, outside, read, folder):
-    """A link could lead to a solution, or to another student's work."""
-    (folder / name).symlink_to(outside / "first.py")
-    assert read().is_empty
-
-
-def test_a_linked_folder_is_not_read(outside, read, folder):
-    """Nor could a link to a folder, not even for the time in it."""
-    (folder / "01_first").rmdir()
-    (folder / "01_first").symlink_to(outside, target_is_directory=True)
+@pytest.mark.parametrize("name", [PY, "first.py", "homework.py", "01_first"])
+def test_what_a_link_leads_to_is_not_read(name, read, folder, tmp_path):
+    """It could be a solution, or another student's work; not even the time in a linked folder is."""
+    outside = tmp_path / "outside"
+    put(outside, {"first.py": DONE, "timestamp.txt": "2027-02-01 12:00:00 UTC"})
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).symlink_to(outside if name == "01_first" else outside / "first.py")
     submission = read()
     assert submission.is_empty
     assert submission.readings["01_first"].submitted_at is None
 
 
-def test_a_link_beside_a_file_does_not_hide_it(outside, read, folder):
+def test_a_link_beside_a_file_does_not_hide_it(read, folder, tmp_path):
     """A link is passed over, and what lies beside it is read."""
-    (folder / "01_first" / "first.py").symlink_to(outside / "first.py")
-    (folder / "01_first" / "first.ipynb").write_text('{"cells": []}', "utf-8")
-    assert list(read().sources) == ["01_first/first.ipynb"]
+    put(tmp_path, {"outside.py": DONE})
+    put(folder, {NB: notebook()})
+    (folder / PY).symlink_to(tmp_path / "outside.py")
+    assert list(read().sources) == [NB]
 
 
 # Encodings.
 
 
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        ("x = 'é'\n".encode(), "x = 'é'\n"),
-        (b"\xef\xbb\xbfx = 1\n", "x = 1\n"),
-        ("x = 'é'\r\n".encode("utf-16"), "x = 'é'\n"),
-        (b"# -*- coding: latin-1 -*-\nx = '\xe9'\n", "# -*- coding: latin-1 -*-\nx = 'é'\n"),
-        (b"#!/bin/python\n# vim: set fileencoding=cp1252 :\n'\x80'", None),
-        (b"x = 1\r\ny = 2\r\n", "x = 1\ny = 2\n"),
-        (b"x = 1\ry = 2\r", "x = 1\ny = 2\n"),
-        (b"", ""),
-    ],
-    ids=["utf-8", "bom", "utf-16", "latin-1", "cp1252", "crlf", "cr", "empty"],
-)
-def test_a_script_is_read_in_the_encoding_it_names(data, text, script):
-    """UTF-8, or what the coding line or the mark says; line ends become one."""
-    source = script(data)
-    wanted = text if text is not None else data.decode("cp1252")
-    assert source == SourceFile("01_first/first.py", "first", True, (Cell(None, wanted),))
+CODED = b"# -*- coding: latin-1 -*-\nx = '\xe9'\n"
 
 
 @pytest.mark.parametrize(
     ("data", "text", "encoding"),
     [
+        ("x = 'é'\n".encode(), "x = 'é'\n", ""),
+        *(("x = '人'\n".encode(name), "x = '人'\n", "") for name in MARKED),
+        ("x = 'é'\r\n".encode("utf-16"), "x = 'é'\n", ""),
+        (CODED, CODED.decode("latin-1"), ""),
+        (b"#!/bin/python\n# vim: set fileencoding=cp1252 :\n'\x80'", None, ""),
+        (b"x = 1\r\ny = 2\r\n", "x = 1\ny = 2\n", ""),
+        (b"x = 1\ry = 2\r", "x = 1\ny = 2\n", ""),
+        (b"", "", ""),
+        # Python refuses such a file, although nobody can mistake it.
+        (b"\xef\xbb\xbf# coding: latin-1\n'\xc3\xa9'", "# coding: latin-1\n'é'", ""),
+        # Where a line claims what cannot be.
         (b"x = '\xe9'\n", "x = 'é'\n", "cp1252"),
-        (b"# coding: no-such-encoding\n", "# coding: no-such-encoding\n", "utf-8"),
-        (b"# coding: rot13\nk = 1\n", "# coding: rot13\nk = 1\n", "utf-8"),
-        (b"# coding: hex\nk = 1\n", "# coding: hex\nk = 1\n", "utf-8"),
-        (b"# coding: undefined\nx = 1\n", "# coding: undefined\nx = 1\n", "utf-8"),
-        (b"# coding: utf-16\nx = 1\n", "# coding: utf-16\nx = 1\n", "utf-8"),
-        (b"# coding: cp037\nx = 1\n", "# coding: cp037\nx = 1\n", "utf-8"),
+        *((b"# coding: %b\nk = 1\n" % name, None, "utf-8") for name in NO_CODINGS),
         (b"# coding: ascii\n'\xc3\xa9'\n", "# coding: ascii\n'é'\n", "utf-8"),
         (b"# coding: utf-8\n'\xe9'\n", "# coding: utf-8\n'é'\n", "cp1252"),
         (b"# coding: punycode\n" + b"." * 70, "# coding: punycode\n" + "." * 70, "utf-8"),
     ],
-    ids=[
-        *("latin-1", "unknown", "rot13", "hex", "undefined", "utf-16", "ebcdic", "ascii"),
-        *("not utf-8", "punycode"),
-    ],
 )
-def test_a_script_that_does_not_say_its_encoding_is_read(data, text, encoding, script):
-    """As UTF-8, else as the first of the course's encodings that fits, whatever a line claims."""
-    wanted = (Cell(None, text),)
-    assert script(data) == SourceFile("01_first/first.py", "first", True, wanted, encoding=encoding)
-
-
-def test_a_mark_counts_more_than_a_coding_line(script):
-    """Python refuses such a file, although nobody can mistake it."""
-    assert script(b"\xef\xbb\xbf# coding: latin-1\n'\xc3\xa9'").text == "# coding: latin-1\n'é'"
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
-def test_a_mark_of_an_encoding_needs_no_note(encoding, script, read):
-    """The file says what it is."""
-    assert script(f"x = '{PERSON}'\n".encode(encoding)).text == f"x = '{PERSON}'\n"
-    assert not any("encoding" in note for note in read().readings["01_first"].notes)
-
-
-PERSON = "人"
+def test_a_script_is_read_in_the_encoding_it_names_or_is_in(data, text, encoding, read):
+    """As its mark or coding line says, as UTF-8, else as the first of the course's that fits."""
+    submission = read({PY: data})
+    cells = (Cell(None, data.decode("cp1252") if text is None else text),)
+    assert submission.sources[PY] == SourceFile(PY, "first", True, cells, encoding=encoding)
+    is_noted = any("encoding" in note for note in submission.readings["01_first"].notes)
+    assert is_noted == bool(encoding)
 
 
 @pytest.mark.parametrize("encoding", ["gb18030", "cp932"])
 def test_a_course_says_which_encodings_are_tried(encoding, course, folder):
     """In China and Japan others than in Europe."""
-    text = f"def dot():  # {PERSON}\n    return 1\n"
-    (folder / "01_first" / "first.py").write_bytes(text.encode(encoding))
+    text = "def dot():  # 人\n    return 1\n"
+    put(folder, {PY: text.encode(encoding)})
     known = replace(course, encodings=(encoding, "cp1252"))
     submission = read_submission(known, folder, "ada")
-    assert submission.sources["01_first/first.py"].text == text
-    assert submission.readings["01_first"].notes == (
-        f"01_first/first.py does not say its encoding and was read as {encoding.upper()}. Save it "
-        "as UTF-8.",
-    )
+    assert submission.sources[PY].text == text
+    note = f"{PY} does not say its encoding and was read as {encoding.upper()}. Save it as UTF-8."
+    assert submission.readings["01_first"].notes == (note,)
 
 
 @pytest.mark.parametrize(
     "data",
     [
-        b"\x89PNG\r\n\x1a\n\x00\x00",
+        b"\x89PNG\r\n\x1a\n\0\0",
         bytes(200),
         b"PK\x03\x04\x14\xe9",
         b"x = '\x81\xe9'\n",
@@ -172,28 +105,24 @@ def test_a_course_says_which_encodings_are_tried(encoding, course, folder):
     ],
     ids=["picture", "zeros", "zip", "no letter", "half a sign"],
 )
-@pytest.mark.parametrize("name", ["01_first/first.py", "01_first/first.ipynb", "other/first.py"])
-def test_what_is_no_text_leaves_the_assignment_undecided(data, name, read, folder):
+@pytest.mark.parametrize("name", [PY, NB, "other/first.py"])
+def test_what_is_no_text_leaves_the_assignment_undecided(data, name, read):
     """Nobody can say what it was: that is no zero."""
-    (folder / name).parent.mkdir(exist_ok=True)
-    (folder / name).write_bytes(data)
     sentence = f"{name} cannot be read: {NO_TEXT}."
-    assert read().readings["01_first"] == Reading((), name, undecided=sentence)
+    assert read({name: data}).readings["01_first"] == Reading((), name, undecided=sentence)
 
 
 def test_a_single_file_that_is_no_text_is_undecided(course, folder):
     """As in a folder."""
-    (folder / "first.py").write_bytes(bytes(200))
+    put(folder, {"first.py": bytes(200)})
     reading = read_submission(course, folder / "first.py", "ada").readings["01_first"]
     assert reading.undecided == f"first.py cannot be read: {NO_TEXT}."
 
 
-def test_a_file_that_is_no_text_does_not_hide_one_that_is(read, folder):
+def test_a_file_that_is_no_text_does_not_hide_one_that_is(read):
     """The other form counts, as beside a damaged notebook."""
-    (folder / "01_first" / "first.py").write_text("def dot():\n    return 1\n", "utf-8")
-    (folder / "01_first" / "first.ipynb").write_bytes(bytes(200))
-    reading = read().readings["01_first"]
-    assert (reading.sources, reading.undecided) == (("01_first/first.py",), "")
+    reading = read({PY: DONE, NB: bytes(200)}).readings["01_first"]
+    assert (reading.sources, reading.undecided) == ((PY,), "")
 
 
 def test_escapes_that_a_coding_line_asks_for_raise_no_warning(script):
@@ -202,10 +131,9 @@ def test_escapes_that_a_coding_line_asks_for_raise_no_warning(script):
     assert bool(source.problem) is not bool(source.cells)
 
 
-def test_any_bytes_in_a_notebook_are_text_or_a_problem(read, folder):
+def test_any_bytes_in_a_notebook_are_text_or_a_problem(read):
     """A notebook in another encoding is told like a broken one."""
-    (folder / "01_first" / "first.ipynb").write_bytes(b"\xff\xe9")
-    assert read().sources["01_first/first.ipynb"].problem.startswith("its JSON is damaged")
+    assert read({NB: b"\xff\xe9"}).sources[NB].problem.startswith("its JSON is damaged")
 
 
 # Sizes.
@@ -217,10 +145,11 @@ def test_a_script_of_half_a_mebibyte_is_the_longest(script):
     assert script(b"#" * (2**19 + 1)).problem == "it has 524289 bytes; at most 524288 are read"
 
 
-@pytest.mark.parametrize("name", ["first.py", "first.ipynb"])
+@pytest.mark.parametrize("name", [PY, NB])
 def test_a_huge_file_is_told_without_being_loaded(name, read, folder):
     """A file of a quarter of a gibibyte costs the grader next to no memory."""
-    with (folder / "01_first" / name).open("wb") as file:
+    put(folder, {name: ""})
+    with (folder / name).open("wb") as file:
         file.truncate(2**28)
     tracemalloc.start()
     try:
@@ -234,103 +163,78 @@ def test_a_huge_file_is_told_without_being_loaded(name, read, folder):
 
 # When it was handed in.
 
+TIMES = ("01_first/timestamp.txt", "timestamp.txt")
+EARLIER = timezone(timedelta(hours=1))
+
 
 @pytest.mark.parametrize(
     ("text", "moment"),
     [
         ("2027-02-01 22:59:59.123456 UTC\n", datetime(2027, 2, 1, 22, 59, 59, 123456, UTC)),
         ("2027-02-01 22:59:59 UTC", datetime(2027, 2, 1, 22, 59, 59, tzinfo=UTC)),
-        (
-            "2027-02-01T22:59:59+01:00",
-            datetime(2027, 2, 1, 22, 59, 59, tzinfo=timezone(timedelta(hours=1))),
-        ),
+        ("2027-02-01T22:59:59+01:00", datetime(2027, 2, 1, 22, 59, 59, tzinfo=EARLIER)),
         ("yesterday", None),
         ("", None),
         ("2027-13-01 22:59:59 UTC", None),
         ("2027-02-01 22:59:59 UTC" + " " * 100, None),
+        *((data, None) for data in (b"\xff\xfe", bytes(20))),
     ],
 )
-@pytest.mark.parametrize("where", ["01_first/timestamp.txt", "timestamp.txt"])
-def test_the_time_beside_a_submission_is_read(where, text, moment, read, folder):
+@pytest.mark.parametrize("where", TIMES)
+def test_the_time_beside_a_submission_is_read(where, text, moment, read):
     """The time that nbgrader writes down is when it was handed in; anything else is no time."""
-    (folder / "01_first" / "first.py").touch()
-    (folder / where).write_text(text, "utf-8")
-    found = read().readings["01_first"]
+    found = read({PY: "", where: text}).readings["01_first"]
     assert found.submitted_at == moment
     note = "timestamp.txt holds no date and time: nothing is taken for late."
     assert (note in found.notes) is (moment is None)
 
 
-@pytest.mark.parametrize("data", [b"\xff\xfe", b"\x00" * 20])
-def test_a_time_that_is_no_text_is_no_time(data, read, folder):
-    """Bytes of any kind in its place are passed over."""
-    (folder / "timestamp.txt").write_bytes(data)
-    assert read().readings["01_first"].submitted_at is None
-
-
-def test_the_assignments_own_time_goes_before_the_students(read, folder):
+def test_the_assignments_own_time_goes_before_the_students(read):
     """Each assignment has its own time where it has one."""
-    (folder / "timestamp.txt").write_text("2027-02-01 12:00:00 UTC", "utf-8")
-    (folder / "01_first" / "timestamp.txt").write_text("2027-02-02 12:00:00 UTC", "utf-8")
-    assert read().readings["01_first"].submitted_at == datetime(2027, 2, 2, 12, tzinfo=UTC)
+    times = {name: f"2027-02-0{n} 12:00:00 UTC" for n, name in enumerate(TIMES, 1)}
+    assert read(times).readings["01_first"].submitted_at == datetime(2027, 2, 1, 12, tzinfo=UTC)
 
 
 # The hash.
 
 
-def cell(source):
-    """A notebook's text with one cell."""
-    return json.dumps({"cells": [{"cell_type": "code", "source": source, "metadata": {}}]})
-
-
 def test_the_hash_is_the_same_for_the_same_code(course, tmp_path):
     """Another student's folder with the same files has the same hash, in any order of writing."""
-    names = ["01_first/first.py", "helpers.py"]
-    for student, order in (("ada", names), ("bob", names[::-1])):
-        for name in order:
-            path = tmp_path / student / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"# {name}\n", "utf-8")
-    one, other = (read_submission(course, tmp_path / s, s).hash for s in ("ada", "bob"))
-    assert one == other
-    assert len(one) == 64
+    files = [(PY, "# first\n"), ("helpers.py", "# helpers\n")]
+    hashes = []
+    for student, order in (("ada", files), ("bob", files[::-1])):
+        put(tmp_path / student, dict(order))
+        hashes.append(read_submission(course, tmp_path / student, student).hash)
+    assert hashes[0] == hashes[1]
+    assert len(hashes[0]) == 64
 
 
-def test_the_hash_follows_every_change_of_code(read, folder):
+def test_the_hash_follows_every_change_of_code(course, tmp_path):
     """Text, name, form, an unreadable file and an additional one each change the hash."""
-    own = folder / "01_first"
-    hashes = [read().hash]
-    (own / "first.py").write_text("x = 1\n", "utf-8")
-    hashes.append(read().hash)
-    (own / "first.py").write_text("x = 2\n", "utf-8")
-    hashes.append(read().hash)
-    (own / "first.py").rename(own / "other.py")
-    hashes.append(read().hash)
-    (folder / "helpers.py").write_text("x = 2\n", "utf-8")
-    hashes.append(read().hash)
-    (own / "other.py").unlink()
-    (own / "first.ipynb").write_text(cell("x = 2\n"), "utf-8")
-    hashes.append(read().hash)
-    (own / "first.ipynb").write_text("{", "utf-8")
-    hashes.append(read().hash)
-    assert len(set(hashes)) == 7
+    works = (
+        *({}, {PY: "x = 1\n"}, {PY: "x = 2\n"}, {"01_first/other.py": "x = 2\n"}),
+        {"01_first/other.py": "x = 2\n", "helpers.py": "x = 2\n"},
+        *({NB: notebook("x = 2\n")}, {NB: "{"}),
+    )
+    hashes = set()
+    for number, files in enumerate(works):
+        (tmp_path / f"{number}").mkdir()
+        put(tmp_path / f"{number}", files)
+        hashes.add(read_submission(course, tmp_path / f"{number}", "ada").hash)
+    assert len(hashes) == 7
 
 
-def test_the_hash_does_not_follow_what_was_not_read(read, folder):
+def test_the_hash_does_not_follow_what_was_not_read(read):
     """A time, a text beside the code and what a notebook printed change nothing."""
-    path = folder / "01_first" / "first.ipynb"
-    path.write_text(cell("x = 1"), "utf-8")
-    before = read().hash
-    (folder / "timestamp.txt").write_text("2027-02-01 12:00:00 UTC", "utf-8")
-    (folder / "notes.txt").write_text("hello", "utf-8")
-    path.write_text(cell("x = 1").replace('"metadata"', '"outputs": [1], "metadata"'), "utf-8")
-    assert read().hash == before
+    before = read({NB: notebook("x = 1")}).hash
+    beside = {"timestamp.txt": "2027-02-01 12:00:00 UTC", "notes.txt": "hello"}
+    printed = notebook("x = 1").replace('"metadata"', '"outputs": [1], "metadata"', 1)
+    assert read({**beside, NB: printed}).hash == before
 
 
-def test_text_that_is_no_unicode_has_a_hash(read, folder):
+def test_text_that_is_no_unicode_has_a_hash(read):
     """Half a surrogate pair, which JSON can spell, is hashed like any text."""
-    (folder / "01_first" / "first.ipynb").write_text(cell("x = '\ud800'"), "utf-8")
-    assert len(read().hash) == 64
+    assert len(read({NB: notebook("x = '\ud800'")}).hash) == 64
 
 
 def test_a_source_goes_to_the_servant_as_plain_data(script):
