@@ -12,7 +12,7 @@ MAX_CLASSES = 200
 
 PLAIN = (bool, int, float, str, type(None))
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-LIBRARIES = ("builtins", "torch", "numpy", "typing", "collections")
+LIBRARIES = ("builtins", "torch", "numpy", "typing", "collections", "grader")
 
 
 @dataclass(slots=True)

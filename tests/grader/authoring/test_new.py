@@ -128,17 +128,12 @@ def test_the_first_exercise_of_the_documentation_is_right(course: Course, root: 
     blocks = BLOCK.findall(section)
     exercise = NewExercise("row_sums")
     course = write(course, new_exercise(course, "01", exercise))
-    paths = course.paths(course.by_id["01_first_steps"])
-    files = {
-        paths.solution: "solution.py",
-        paths.visible_checks: "test_visible.py",
-        paths.hidden_checks: "test_hidden.py",
-        paths.misconceptions: "misconceptions.toml",
-        paths.hints: "hints.toml",
-    }
-    for (path, kind), block in zip(files.items(), blocks, strict=True):
+    at = course.paths(course.by_id["01_first_steps"])
+    files = at.solution, at.visible_checks, at.hidden_checks, at.misconceptions, at.hints
+    for path, block in zip(files, blocks, strict=True):
         assert course.inner(path) in section
         before = path.read_text("utf-8")
+        kind = "solution.py" if path == at.solution else path.name
         part = exercise.part(kind, "").strip()
         assert before.count(part) == 1
         path.write_text(before.replace(part, block.strip()), "utf-8")
@@ -150,18 +145,11 @@ def test_names_of_torch_are_imported_where_they_are_missing(course: Course) -> N
     """In the line that is there, after other imports, or in a cell of its own."""
     solution = course.paths(course.by_id["01_first_steps"]).solution
     text = solution.read_text("utf-8")
+    line, tensor = "from torch import Tensor, nn", "from torch import Tensor"
     for old, put, expected in (
-        (
-            "from torch import Tensor, nn",
-            "from torch import Tensor",
-            "from torch import Tensor, nn\n",
-        ),
-        (
-            "from torch import Tensor, nn",
-            "import torch.nn as nn",
-            "as nn\nfrom torch import Tensor\n",
-        ),
-        ("import torch\nfrom torch import Tensor, nn", "", "# %%\nfrom torch import Tensor, nn\n"),
+        (line, tensor, f"{line}\n"),
+        (line, "import torch.nn as nn", f"as nn\n{tensor}\n"),
+        (f"import torch\n{line}", "", f"# %%\n{line}\n"),
     ):
         solution.write_text(text.replace(old, put), "utf-8")
         files = new_exercise(course, "01", NewExercise("Layer", is_class=True))
@@ -170,48 +158,27 @@ def test_names_of_torch_are_imported_where_they_are_missing(course: Course) -> N
         compile(made, "solution", "exec")
 
 
+THERE = "already. Nothing was written."
+
+
 @pytest.mark.parametrize(
-    ("target", "exercise", "sentence"),
+    ("target", "name", "sentence"),
     [
-        (
-            "01",
-            NewExercise("Affine"),
-            "01_first_steps/Affine is there already. Nothing was written.",
-        ),
-        (
-            "01",
-            NewExercise("torch"),
-            "solutions/01_first_steps/first_steps.py defines torch already. Nothing was written.",
-        ),
-        (
-            "01",
-            NewExercise("a-b"),
-            "'a-b' cannot be an exercise's name: Python allows no such name.",
-        ),
-        (
-            "01",
-            NewExercise("class"),
-            "'class' cannot be an exercise's name: Python allows no such name.",
-        ),
-        (
-            "01",
-            NewExercise("sums", after="Afine"),
-            "01_first_steps has no exercise 'Afine'; it has standardize, Affine.",
-        ),
-        (
-            "7",
-            NewExercise("sums"),
-            "There is no assignment '7'. The assignments are: 01_first_steps.",
-        ),
+        ("01", "Affine", f"01_first_steps/Affine is there {THERE}"),
+        ("01", "torch", f"solutions/01_first_steps/first_steps.py defines torch {THERE}"),
+        ("01", "a-b", "'a-b' cannot be an exercise's name: Python allows no such name."),
+        ("01", "class", "'class' cannot be an exercise's name: Python allows no such name."),
+        ("01", "sums", "01_first_steps has no exercise 'Afine'; it has standardize, Affine."),
+        ("7", "sums", "There is no assignment '7'. The assignments are: 01_first_steps."),
     ],
 )
 def test_an_exercise_that_cannot_be_is_refused(
-    course: Course, target: str, exercise: NewExercise, sentence: str
+    course: Course, target: str, name: str, sentence: str
 ) -> None:
     """With a sentence; nothing is written."""
     before = state(course)
     with pytest.raises(UsageError) as caught:
-        new_exercise(course, target, exercise)
+        new_exercise(course, target, NewExercise(name, after="Afine" if name == "sums" else ""))
     assert str(caught.value) == sentence
     assert state(course) == before
 
@@ -219,11 +186,11 @@ def test_an_exercise_that_cannot_be_is_refused(
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("01_other", "01_first_steps has the number 01 already. Nothing was written."),
-        ("first_steps", "01_first_steps has the name first_steps already. Nothing was written."),
+        ("01_other", f"01_first_steps has the number 01 {THERE}"),
+        ("first_steps", f"01_first_steps has the name first_steps {THERE}"),
         ("Other", "'Other' cannot be an assignment's name."),
         ("1_other", "'1_other' cannot be an assignment's name."),
-        ("left", "solutions/02_left/hints.toml is there already. Nothing was written."),
+        ("left", f"solutions/02_left/hints.toml is there {THERE}"),
     ],
 )
 def test_an_assignment_that_cannot_be_is_refused(course: Course, name: str, sentence: str) -> None:

@@ -1,5 +1,7 @@
 """Helpers of the command line's tests: a small complete course, and commands run inside it."""
 
+import csv
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +16,9 @@ from grader.cli import cli
 from grader.judging import fixtures, seal_probe
 from grader.release import students as student_releases
 from grader.sessions import launchers
+
+NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
+"""A known mistake in the first assignment: 0.8 of 2 points."""
 
 
 @dataclass(slots=True)
@@ -79,26 +84,57 @@ def edit(folder: Path) -> Callable[[str, str, str], None]:
 
 @pytest.fixture
 def work(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a student's files, and answers their folder; `right` stands for the solution."""
+    """Writes a student's files, and answers their folder.
 
-    def write(student: str = "mine", **files: str) -> Path:
+    `right` stands for the solution, `unscaled` for a known mistake; a list is a notebook's cells.
+    """
+
+    def write(student: str = "mine", **files: str | list[str]) -> Path:
         place = tmp_path / "class" / student
         place.mkdir(parents=True, exist_ok=True)
         for module, text in files.items():
-            if text == "right":
-                (solution,) = (tmp_path / "course" / "solutions").glob(f"*/{module}.py")
-                text = solution.read_text("utf-8")
-            (place / f"{module}.py").write_text(text, "utf-8")
+            if isinstance(text, list):
+                cells = [{"cell_type": "code", "source": cell} for cell in text]
+                (place / f"{module}.ipynb").write_text(json.dumps({"cells": cells}), "utf-8")
+            else:
+                text = answer(tmp_path / "course", module, text)
+                (place / f"{module}.py").write_text(text, "utf-8")
         return place
 
     return write
+
+
+def answer(course: Path, module: str, text: str) -> str:
+    """A text itself, or what `right` and `unscaled` stand for."""
+    if text == "right":
+        (solution,) = (course / "solutions").glob(f"*/{module}.py")
+        return solution.read_text("utf-8")
+    return NOT_SCALED if text == "unscaled" else text
+
+
+@pytest.fixture
+def own(folder: Path) -> Callable[..., None]:
+    """Writes a student's files in the course's own folder, with the same words."""
+
+    def write(**files: str) -> None:
+        for module, text in files.items():
+            (path,) = (folder / "assignments").glob(f"*/{module}.py")
+            path.write_text(answer(folder, module, text), "utf-8")
+
+    return write
+
+
+@pytest.fixture
+def right(folder: Path) -> str:
+    """The solution of the first assignment."""
+    return (folder / "solutions/01_scores/scores.py").read_text("utf-8")
 
 
 @pytest.fixture
 def students(work: Callable[..., Path]) -> Path:
     """A class of three: all right, one mistake, an empty folder."""
     work("ada", scores="right", mixture="right")
-    work("bo", scores="def scores(queries, keys):\n    return queries @ keys.T\n")
+    work("bo", scores="unscaled")
     return work("cem").parent
 
 
@@ -106,6 +142,23 @@ def students(work: Callable[..., Path]) -> Path:
 def out(tmp_path: Path) -> Path:
     """Where results go."""
     return tmp_path / "out"
+
+
+@pytest.fixture
+def grade(grader: Callable[..., "Ran"], tmp_path: Path, out: Path) -> Callable[..., "Ran"]:
+    """Grades the class that was handed in, without a seal and in this process."""
+
+    def run(*options: object, submissions: Path = tmp_path / "class", out: Path = out) -> Ran:
+        here = ("--isolation", "process", "--jobs", 1)
+        return grader("grade", submissions, "--out", out, *here, *options)
+
+    return run
+
+
+def scores(out: Path) -> dict[str, str]:
+    """Everybody's score, as a run's table has it."""
+    with (out / "scores.csv").open(encoding="utf-8", newline="") as file:
+        return {row["student"]: row["score"] for row in csv.DictReader(file)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from unittest.mock import Mock
 
 import pytest
 
@@ -16,13 +17,6 @@ NOTEBOOK = "assignments/01_scores/scores.ipynb"
 # `grader generate`.
 
 
-def test_generated_files_that_are_up_to_date_are_left_alone(grader):
-    """And it says so."""
-    for options in ((), ("--check",)):
-        ran = grader("generate", *options)
-        assert (ran.code, ran.out, ran.err) == (0, "Stubs and notebooks are up to date.\n", "")
-
-
 def test_generated_files_are_written_anew(grader, folder, edit):
     """Those that differ; with `--check` they are only named, and it exits with 1."""
     before = (folder / STUB).read_text("utf-8")
@@ -33,19 +27,8 @@ def test_generated_files_are_written_anew(grader, folder, edit):
     ran = grader("generate")
     assert (ran.code, ran.out) == (0, f"written: {STUB}\nwritten: {NOTEBOOK}\n")
     assert (folder / STUB).read_text("utf-8") == before.replace("How well", "How badly")
-    assert grader("generate", "--check").code == 0
-
-
-def test_a_solution_with_unpaired_markers_is_told(grader, edit):
-    """With the cell."""
-    edit("solutions/01_scores/scores.py", "    ### END SOLUTION\n", "")
-    ran = grader("generate")
-    assert (ran.code, ran.out, ran.err) == (
-        2,
-        "",
-        "The course has a problem:\n  solutions/01_scores/scores.py: unpaired solution markers in the cell that begins "
-        "'def scores(queries: Tensor, keys: Tensor) -> Tensor:'\n",
-    )
+    ran = grader("generate", "--check")
+    assert (ran.code, ran.out) == (0, "Stubs and notebooks are up to date.\n")
 
 
 # `grader validate`.
@@ -84,27 +67,17 @@ def test_proofs_are_counted_beside_the_output(grader, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_broken_promise_is_told_below_the_table(grader, folder):
-    """It exits with 1."""
-    (folder / "solutions" / "notes.txt").write_text("", "utf-8")
-    ran = grader("validate")
-    assert ran.code == 1
-    assert ran.lines[-2:] == [
-        "✗ solutions/notes.txt: course.toml does not declare it",
-        "1 promise is broken.",
-    ]
-
-
-@pytest.mark.slow
-def test_broken_promises_are_counted(grader, folder):
-    """Two are not one."""
-    for name in ("[bold]a:100:.txt", "b.txt"):
+@pytest.mark.parametrize(
+    ("names", "count"),
+    [(["a.txt"], "1 promise is"), (["[bold]a:100:.txt", "b.txt"], "2 promises are")],
+)
+def test_broken_promises_are_told_below_the_table(grader, folder, names, count):
+    """As they are, and counted; it exits with 1."""
+    for name in names:
         (folder / "solutions" / name).write_text("", "utf-8")
-    assert grader("validate").lines[-3:] == [
-        "✗ solutions/[bold]a:100:.txt: course.toml does not declare it",
-        "✗ solutions/b.txt: course.toml does not declare it",
-        "2 promises are broken.",
-    ]
+    ran = grader("validate")
+    said = [f"✗ solutions/{name}: course.toml does not declare it" for name in names]
+    assert (ran.code, ran.lines[-len(names) - 1 :]) == (1, [*said, f"{count} broken."])
 
 
 # `grader mutate`.
@@ -137,17 +110,6 @@ def test_a_mutant_that_survives_is_told_with_its_line(grader, jobs: int):
     assert ran.lines[-1] == "1 mutant survives."
 
 
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.proof)])
-def test_mutants_are_counted_beside_the_output(grader, monkeypatch, jobs: int):
-    """On standard error, where the run is a long one."""
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", -1.0)
-    ran = grader("mutate", "weights", "--jobs", jobs)
-    assert "Trying mutants: 0 of 1 exercises, " in ran.err
-    assert "Trying" not in ran.out
-    if jobs == 1:
-        assert ran.err.endswith("Trying mutants: 0 of 1 exercises, 7 mutants.\n")
-
-
 def test_all_that_is_not_named_is_listed_on_request(grader):
     """With the check that caught it."""
     ran = grader("mutate", "weights", "--jobs", 1, "--verbose")
@@ -176,23 +138,9 @@ def test_a_mutant_that_is_written_down_is_equivalent(grader, folder):
     assert ran.code == 1
     check = "02_mixture/weights::visible::test_weights_of_other_scores"
     assert ran.lines[-3:] == [
-        f"✗ solutions/02_mixture/equivalent.toml: equivalent[2]: {check} tells it from the solution; take it out",
-        "✗ solutions/02_mixture/equivalent.toml: equivalent[3]: there is no such mutant any more; take it out",
+        f"✗ {EQUIVALENT}: equivalent[2]: {check} tells it from the solution; take it out",
+        f"✗ {EQUIVALENT}: equivalent[3]: there is no such mutant any more; take it out",
         "No mutant survives.",
-    ]
-
-
-@pytest.mark.parametrize(
-    "line", [pytest.param("raw = raw[:4]", marks=pytest.mark.proof), "raw = raw.clamp(-20, 20)"]
-)
-def test_what_only_other_inputs_tell_survives(grader, edit, line):
-    """Checks have four rows at most, and no large scores."""
-    edit("solutions/02_mixture/mixture.py", "    return torch", f"    {line}\n    return torch")
-    ran = grader("mutate", "weights", "--jobs", 1)
-    place = ran.lines.index("    + raw = raw") - 2
-    assert ran.lines[place : place + 2] == [
-        "✗ solutions/02_mixture/mixture.py:24: survived",
-        f"    - {line}",
     ]
 
 
@@ -201,15 +149,11 @@ def test_what_is_written_down_wrongly_is_told(grader, folder):
     wrong = WRITTEN_DOWN.format(".T").replace("weights", "weight").replace("reason", "because")
     (folder / EQUIVALENT).write_text(wrong, "utf-8")
     ran = grader("mutate", "weights", "--jobs", 1)
-    assert (ran.code, ran.out, ran.err.splitlines()[1:]) == (
-        2,
-        "",
-        [
-            "  solutions/02_mixture/equivalent.toml: equivalent[1].reason: missing; a text that is not empty is needed",
-            "  solutions/02_mixture/equivalent.toml: equivalent[1].because: unknown key; "
-            "allowed: exercise, new, old, reason",
-        ],
-    )
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.splitlines()[1:] == [
+        f"  {EQUIVALENT}: equivalent[1].reason: missing; a text that is not empty is needed",
+        f"  {EQUIVALENT}: equivalent[1].because: unknown key; allowed: exercise, new, old, reason",
+    ]
 
 
 @pytest.mark.slow
@@ -238,15 +182,6 @@ def test_a_check_that_breaks_on_a_mutant_is_told(grader, edit):
     check = "02_mixture/weights::visible::test_weights_have_the_shape_of_the_scores"
     assert f"✗ solutions/02_mixture/mixture.py:24: broken: {check}" in ran.lines
     assert ran.lines[-2:] == ["1 mutant survives.", "1 mutant breaks a check."]
-
-
-def test_a_solution_that_fails_has_no_mutants(grader, edit):
-    """First it has to pass."""
-    edit("tests/checks/02_mixture/test_visible.py", "judge.shape(value, (2, 3))", "judge(0, 1)")
-    ran = grader("mutate", "weights", "--jobs", 1)
-    check = "02_mixture/weights::visible::test_weights_have_the_shape_of_the_scores"
-    said = f"The course has a problem:\n  {check}: the solution does not pass it\n"
-    assert (ran.code, ran.out, ran.err) == (2, "", said)
 
 
 # `grader release`.
@@ -325,16 +260,23 @@ def test_in_a_release_check_and_hint_work_as_in_the_course(
         (["release", "more", "--to", "students"], "releases are made from the course itself."),
         (["validate"], "without solutions; `grader check` works here."),
         (["generate"], "without solutions; `grader check` works here."),
+        (["grade", "assignments", "--out", "out"], "without solutions; `grader check` works here."),
+        (["preview", "01"], "without solutions; `grader check` works here."),
+        (["new", "exercise", "01/x"], "without solutions; `grader check` works here."),
+        (["new", "assignment", "x"], "without solutions; `grader check` works here."),
     ],
 )
-def test_authors_commands_refuse_to_work_in_a_release(released, grader, monkeypatch, command, said):
-    """In one sentence."""
+def test_commands_for_the_course_refuse_to_work_in_a_release(
+    released, grader, monkeypatch, command, said
+):
+    """In one sentence; nothing is written."""
     monkeypatch.chdir(released)
     ran = grader(*command)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("This is a released copy")
     assert ran.err.endswith(f"{said}\n")
     assert ran.err.count("\n") == 1
+    assert not {"more", "out"} & {path.name for path in released.iterdir()}
 
 
 def test_a_folder_that_is_not_empty_is_left_alone(grader, tmp_path):
@@ -347,19 +289,6 @@ def test_a_folder_that_is_not_empty_is_left_alone(grader, tmp_path):
         f"{tmp_path / 'full'} is not an empty folder. Give one that is, or does not exist.\n"
     )
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine.txt"]
-
-
-def test_stale_stubs_are_not_released(grader, tmp_path, edit):
-    """Nothing is written."""
-    edit("solutions/01_scores/scores.py", "How well", "How badly")
-    ran = grader("release", tmp_path / "released", "--to", "students")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == (
-        "The course has a problem:\n"
-        "  generated files are older than their solutions (scores.py, scores.ipynb); "
-        "run `grader generate`\n"
-    )
-    assert not (tmp_path / "released").exists()
 
 
 # `grader doctor`.
@@ -395,22 +324,11 @@ def test_a_traceback_is_shown_only_when_asked_for(grader):
 
 def test_an_error_nobody_foresaw_is_a_sentence_too(grader, monkeypatch):
     """With what to do; it exits with 3."""
-
-    def fail(*arguments):
-        raise ZeroDivisionError("a slip")
-
-    monkeypatch.setattr("grader.cli.shared.load_course", fail)
+    slip = Mock(side_effect=ZeroDivisionError("a slip"))
+    monkeypatch.setattr("grader.cli.shared.load_course", slip)
     ran = grader("check")
-    assert (ran.code, ran.out, ran.err) == (
-        3,
-        "",
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err == (
         "The grader itself failed: ZeroDivisionError: a slip\n"
-        "Run it again with `grader --traceback …` and report what it prints.\n",
+        "Run it again with `grader --traceback …` and report what it prints.\n"
     )
-
-
-def test_a_misspelt_command_is_answered_with_the_nearest(grader):
-    """By click itself."""
-    ran = grader("chekc")
-    assert (ran.code, ran.out) == (2, "")
-    assert "No such command 'chekc'." in ran.err

@@ -136,7 +136,7 @@ def test_a_file_that_is_no_text_is_told(grader, work):
     ]
 
 
-def test_an_exercise_that_waits_says_for_which(grader, folder, edit):
+def test_an_exercise_that_waits_says_for_which(grader, edit):
     """As data, in words and with the sign of what is still open; places lead to it."""
     stub = 'raise NotImplementedError("02_mixture/Mixture: not attempted yet")'
     edit("assignments/02_mixture/mixture.py", stub, "weights(torch.ones(2))")
@@ -148,20 +148,8 @@ def test_an_exercise_that_waits_says_for_which(grader, folder, edit):
         "0 of 3 points, 0 of 2 checks passed.",
         "Next: Mixture, in assignments/02_mixture/mixture.py:30",
     ]
-    found = json.loads(grader("check", "Mixture", "--format", "json").out)
-    checks = found["assignments"][0]["exercises"][0]["checks"]
-    assert [check.get("waits_for") for check in checks] == ["02_mixture/weights", None]
-
-
-def test_a_single_exercise_can_be_checked(grader):
-    """By its name."""
-    assert grader("check", "weights").lines == [
-        "02_mixture  assignments/02_mixture/mixture.py",
-        "  · weights                          0 / 1  not attempted yet",
-        "",
-        "0 of 1 points, 0 of 2 checks passed.",
-        "Next: weights, in assignments/02_mixture/mixture.py:30",
-    ]
+    data = grader("check", "Mixture", "--format", "json").out
+    assert '"waits_for": "02_mixture/weights"' in data
 
 
 def test_a_single_file_can_be_checked(grader, work):
@@ -180,22 +168,12 @@ def test_the_result_comes_as_json(grader, work):
     ran = grader("check", "01", "--format", "json", "--submission", work(scores=NOT_SCALED))
     assert (ran.code, ran.err) == (1, "")
     found = json.loads(ran.out)
-    assert (found["format"], found["student"], found["score"], found["max_score"]) == (
-        "grader-kit/result/3",
-        "me",
-        0.8,
-        2,
-    )
-    assert (found["undecided"], found["submitted"]) == (False, True)
-    (assignment,) = found["assignments"]
-    (exercise,) = assignment["exercises"]
+    assert (found["format"], found["student"]) == ("grader-kit/result/3", "me")
+    assert (found["score"], found["max_score"], found["submitted"]) == (0.8, 2, True)
+    (exercise,) = found["assignments"][0]["exercises"]
     assert exercise["misconceptions"] == ["scores-not-scaled"]
-    assert [(c["id"].rpartition("::")[2], c["outcome"]) for c in exercise["checks"]] == [
-        ("test_a_score_for_each_query_and_key", "passed"),
-        ("test_the_scores_as_printed", "failed"),
-        ("test_as_many_queries_as_keys", "failed"),
-        ("test_keys_of_another_size_are_refused", "remark"),
-    ]
+    outcomes = [check["outcome"] for check in exercise["checks"]]
+    assert outcomes == ["passed", "failed", "failed", "remark"]
 
 
 def test_with_debug_what_student_code_prints_is_shown(grader, work):
@@ -212,37 +190,30 @@ def test_with_debug_what_student_code_prints_is_shown(grader, work):
     ]
 
 
+LOOP, CRASH = "while True: pass\n", "import ctypes; ctypes.string_at(0)\n"
+COUNTS = "What stands before it counts."
+LATE = f"loading took longer than 1.5 seconds and was stopped there. {COUNTS}"
+DIED = f"the Python process of your code died of SIGSEGV. {COUNTS}"
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("loops_first", [False, True], ids=["at its end", "at its start"])
-def test_a_file_that_does_not_come_to_an_end_is_told_once(grader, folder, work, edit, loops_first):
-    """As a note where everything stands before the loop, else with each exercise it costs."""
+@pytest.mark.parametrize(
+    ("above", "below", "code", "told"),
+    [
+        pytest.param("", LOOP, 0, f"scores.py, line LAST: {LATE}", id="a loop below"),
+        pytest.param("", CRASH, 0, f"scores.py, line LAST: {DIED}", id="a crash below"),
+        pytest.param(LOOP, "", 1, "Loading your file took too long.", id="a loop above"),
+    ],
+)
+def test_what_stops_a_file_is_told_once(grader, folder, work, edit, above, below, code, told):
+    """As a note where everything stands before it, else with each exercise it costs."""
     first = '[[assignments]]\nid = "01_scores"'
     edit("course.toml", first, f"[limits]\nload_seconds = 1.5\n\n{first}")
     right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")
-    loop = "while True:\n    pass\n"
-    line = right.count("\n") + 1
-    text = f"{loop}{right}" if loops_first else f"{right}{loop}"
-    ran = grader("check", "01", "--submission", work(scores=text))
-    told = " ".join(ran.out.split())
-    note = (
-        "loading took longer than 1.5 seconds and was stopped there. What stands before it counts."
-    )
-    if loops_first:
-        assert (ran.code, note in told) == (1, False)
-        assert "Loading your file took too long." in told
-    else:
-        assert ran.code == 0
-        assert f"scores.py, line {line}: {note}" in told or f"line {line + 1}: {note}" in told
-
-
-def test_a_statement_that_ends_the_process_costs_only_what_stands_below_it(grader, folder, work):
-    """A note names its line, and how the process ended."""
-    right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")
-    line = right.count("\n") + 2
-    crash = "import ctypes\nctypes.string_at(0)\n"
-    ran = grader("check", "01", "--submission", work(scores=f"{right}{crash}"))
-    note = "the Python process of your code died of SIGSEGV. What stands before it counts."
-    assert (ran.code, f"scores.py, line {line}: {note}" in " ".join(ran.out.split())) == (0, True)
+    ran = grader("check", "01", "--submission", work(scores=f"{above}{right}{below}"))
+    said = " ".join(ran.out.split())
+    told = told.replace("LAST", str(right.count("\n") + 1))
+    assert (ran.code, said.count(told), said.count(COUNTS)) == (code, 1, 1 - code)
 
 
 def test_the_course_may_be_elsewhere(grader, folder, tmp_path, monkeypatch):
@@ -253,23 +224,6 @@ def test_the_course_may_be_elsewhere(grader, folder, tmp_path, monkeypatch):
 
 
 # What cannot be checked.
-
-
-@pytest.mark.parametrize("command", ["check", "hint", "watch", "status"])
-def test_a_wrong_id_is_answered_with_the_nearest(grader, command):
-    """Nothing is done."""
-    ran = grader(command, "Mixtur")
-    assert (ran.code, ran.out) == (2, "")
-    said = "'Mixtur'. Did you mean Mixture or 02_mixture or 02_mixture/weights?"
-    assert ran.err == f"There is no assignment or exercise {said}\n"
-
-
-def test_an_empty_folder_is_no_submission(grader, work):
-    """It is not graded as zero points."""
-    place = work()
-    ran = grader("check", "--submission", place)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == f"There is no .py and no .ipynb in {place}.\n"
 
 
 def test_a_name_with_an_ending_too_many_is_told_where_nothing_else_is_there(grader, work):
@@ -285,40 +239,14 @@ def test_a_name_with_an_ending_too_many_is_told_where_nothing_else_is_there(grad
 
 def test_a_broken_manifest_is_told_with_every_problem(grader, folder):
     """Each with its place."""
-    (folder / "course.toml").write_text('[course]\ntitel = "x"\nprefer = "doc"\n', "utf-8")
+    (folder / "course.toml").write_text('[course]\nprefer = "py"\n', "utf-8")
     ran = grader("check")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.splitlines() == [
-        "The course has 4 problems:",
+        "The course has 2 problems:",
         "  course.toml: course.title: missing; a text that is not empty is needed",
-        "  course.toml: course.prefer: found 'doc'; 'py' or 'ipynb' is needed",
-        "  course.toml: course.titel: unknown key; did you mean 'title'? allowed: about, agents_file, encodings, guide, language, languages, notes, optional, points, prefer, title",
         "  course.toml: assignments: missing; at least one [[assignments]] table is needed",
     ]
-
-
-def test_a_check_file_that_cannot_be_loaded_is_the_graders_fault(grader, folder):
-    """In one sentence, with its place, however often it is tried."""
-    path = folder / "tests" / "checks" / "01_scores" / "test_visible.py"
-    lines = [*path.read_text("utf-8").splitlines(), ")"]
-    path.write_text("\n".join(lines), "utf-8")
-    for _ in range(2):
-        ran = grader("check", "01")
-        assert (ran.code, ran.out, ran.err) == (
-            3,
-            "",
-            "checks could not be collected: tests/checks/01_scores/test_visible.py: "
-            f"SyntaxError: unmatched ')' (line {len(lines)})\n",
-        )
-
-
-def test_an_exercise_without_checks_is_undecided(grader, folder):
-    """Nothing says whether it is right; it is no zero."""
-    (folder / "tests" / "checks" / "01_scores" / "test_visible.py").unlink()
-    ran = grader("check", "01")
-    assert ran.code == 3
-    assert ran.lines[1:2] == ["  ! scores                           ? / 2"]
-    assert ran.lines[-1] == "A check could not be judged: the score is undecided."
 
 
 def test_a_reference_that_fails_leaves_the_score_undecided(grader, work, edit):
@@ -335,40 +263,3 @@ def test_a_reference_that_fails_leaves_the_score_undecided(grader, work, edit):
     ) in message
     assert "keys.nothing" not in message
     assert ran.lines[-1] == "A check could not be judged: the score is undecided."
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("line", ["__import__('time').sleep(600)", "nothing"])
-def test_a_check_that_never_returns_is_named_with_its_line(grader, folder, work, line):
-    """And so is one that raises by itself."""
-    path, manifest = folder / "tests/checks/01_scores/test_visible.py", folder / "course.toml"
-    manifest.write_text(f"[limits]\ncheck_seconds = 0.3\n\n{manifest.read_text('utf-8')}", "utf-8")
-    text = path.read_text("utf-8")
-    at = text.index('"""\n        ') + len('"""\n        ')
-    path.write_text(f"{text[:at]}{line}\n        {text[at:]}", "utf-8")
-    ran = grader("check", "01", "--format", "json", "--submission", work(scores=NOT_SCALED))
-    checks = json.loads(ran.out)["assignments"][0]["exercises"][0]["checks"]
-    fault = "TimeoutError: it did not return within 0.3 seconds"
-    fault = fault if line != "nothing" else "NameError: name 'nothing' is not defined"
-    where = f"tests/checks/01_scores/test_visible.py:{text[:at].count(chr(10)) + 1}"
-    assert checks[0]["outcome"] == "error"
-    assert checks[0]["message"] == f"The grader itself failed on this check: {where}: {fault}"
-    assert ran.code == 3
-
-
-def test_a_file_that_does_not_run_is_told_once(grader, work):
-    """By itself, not as a name that is missing; who reads the result finds it, too."""
-    ran = grader(
-        "check",
-        "01",
-        "--format",
-        "json",
-        "--submission",
-        work(scores="def scores(a, b):\n    return (a\n"),
-    )
-    (assignment,) = json.loads(ran.out)["assignments"]
-    assert assignment["file_failures"] == [
-        "scores.py does not run: line 2: SyntaxError: '(' was never closed\n        return (a\n               ^"
-    ]
-    first, *_others = assignment["exercises"][0]["checks"]
-    assert first["message"] == "scores.py stops before scores is defined: see above."

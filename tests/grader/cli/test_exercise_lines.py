@@ -2,33 +2,30 @@
 
 import io
 import random
-from decimal import Decimal
 
 import pytest
 from generated_class import picture
+from made_results import check, exercise
 from msgspec.structs import replace
 from rich.console import Console
 
 from grader.cli.render import MOST_OF_EXERCISE, exercise_lines, print_decided
 from grader.cli.view import View
-from grader.core.records import CheckResult, ExerciseResult, Outcome, Visibility
+from grader.core.records import CheckResult, Outcome
 
 VIEW = View(more=lambda id_: f"`{id_} --verbose`")
 
 
 def failed(number: int, message: str = "", reason: tuple[int, int] = (0, 0), **more) -> CheckResult:
     """A check that did not pass."""
-    outcome = more.pop("outcome", Outcome.FAILED)
-    title = f"It holds {number}."
-    return CheckResult(
-        f"{number}", title, Visibility.VISIBLE, 1, outcome, message, 0.0, reason=reason, **more
-    )
+    told = {"outcome": Outcome.FAILED, "title": f"It holds {number}.", "reason": reason}
+    return check(f"{number}", message=message, **(told | more))
 
 
 def shown(*checks: CheckResult, view: View = VIEW) -> list[str]:
     """The lines that a terminal shows."""
     out = Console(file=io.StringIO(), width=100)
-    for line in exercise_lines(out, ExerciseResult("01_a/f", Decimal(0), 1, checks=checks), view):
+    for line in exercise_lines(out, exercise("01_a/f", 0, 1, *checks), view):
         out.print(line)
     return [line.strip() for line in out.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 

@@ -26,7 +26,7 @@ def run(tmp_path_factory):
 
 
 @pytest.fixture
-def explain(grader, work, run):
+def explain(grader, grade, work, run):
     """Explains bo's score for `scores`; ada is right, cem handed in nothing, dan's file is broken."""
     work("ada", scores="right", mixture="right")
     work("dan", scores="x = y\n" + NOT_SCALED)
@@ -34,8 +34,7 @@ def explain(grader, work, run):
     work("bo", scores=NOT_SCALED)
     students = work("cem").parent
     if not run.exists():
-        here = ("--isolation", "process", "--jobs", 1, "--seed", "1", "--quiet")
-        assert grader("grade", students, "--out", run, *here).code == ExitCode.FINE
+        assert grade("--seed", "1", out=run).code == ExitCode.FINE
 
     def explained(*options, student="bo", exercise="scores"):
         return grader("explain", student, exercise, "--run", run, *options)
@@ -95,14 +94,12 @@ def test_it_is_graded_again_with_the_runs_own_seed(explain):
     assert "known mistakes: scores-not-scaled → none" in ran.out
 
 
-def test_a_groups_work_is_looked_for_where_it_was_handed_in(explain, grader, tmp_path):
+def test_a_groups_work_is_looked_for_where_it_was_handed_in(explain, grade, folder, out):
     """Somebody has bo's result, and handed in nothing."""
-    decisions, out = tmp_path / "decisions.toml", tmp_path / "out"
-    decisions.write_text('[[groups]]\nstudents = ["bo", "cem"]\nassignment = "01"\n', "utf-8")
-    here = ("--isolation", "process", "--jobs", 1, "--decisions", decisions, "--quiet")
-    assert grader("grade", explain.students, "--out", out, *here).code == ExitCode.FINE
-    again = ("--again", "--submissions", explain.students)
-    ran = grader("explain", "cem", "scores", "--run", out, *again)
+    group = '[[groups]]\nstudents = ["bo", "cem"]\nassignment = "01"\n'
+    (folder / "decisions.toml").write_text(group, "utf-8")
+    assert grade().code == ExitCode.FINE
+    ran = explain("--run", out, "--again", "--submissions", explain.students, student="cem")
     assert ran.code == ExitCode.FINE
     assert "Handed in by bo for your group." in ran.out
     assert "Graded again with the same seed: the same result." in ran.out
@@ -119,16 +116,13 @@ def test_it_is_data_as_well(explain):
 
 def test_what_cannot_be_explained_is_said(explain, run, tmp_path):
     """Nobody, nothing handed in, several exercises, no run, nothing to grade again."""
-    expected = {
-        "has no result of 'boo'. Did you mean bo?": {"student": "boo"},
-        "cem handed in nothing": {"student": "cem"},
-        "02 names 2 exercises; explain one at a time.": {"exercise": "02"},
-        "--again needs --submissions": {"options": ("--again",)},
-    }
-    for words, asked in expected.items():
-        ran = explain(*asked.pop("options", ()), **asked)
-        assert ran.code == ExitCode.USAGE_OR_COURSE_ERROR
-        assert words in ran.err
+    for words, ran in {
+        "has no result of 'boo'. Did you mean bo?": explain(student="boo"),
+        "cem handed in nothing": explain(student="cem"),
+        "02 names 2 exercises; explain one at a time.": explain(exercise="02"),
+        "--again needs --submissions": explain("--again"),
+    }.items():
+        assert (ran.code, words in ran.err) == (ExitCode.USAGE_OR_COURSE_ERROR, True)
     empty = tmp_path / "empty"
     empty.mkdir()
     ran = explain("--run", empty)
@@ -137,28 +131,25 @@ def test_what_cannot_be_explained_is_said(explain, run, tmp_path):
     assert "holds nothing of 'bo'" in explain("--submissions", explain.students).err
 
 
-def test_requests_are_listed_with_their_state(explain, grader, folder, run, tmp_path):
+def test_requests_are_listed_with_their_state(explain, grade, grader, folder, run, out, tmp_path):
     """Those of a table and of GitHub's issues: the score now, and whether there is a decision."""
-    own = tmp_path / "out"
-    shutil.copytree(run, own)
+    shutil.copytree(run, out)
     (folder / "decisions.toml").write_text(
         '[[overrides]]\nstudent = "bo"\nexercise = "weights"\npoints = 1\nreason = "Yes."\n'
         '[[resolved]]\nstudent = "bo"\nexercise = "scores"\n',
         "utf-8",
     )
-    here = ("--isolation", "process", "--jobs", 1, "--quiet")
-    grader("grade", explain.students, "--out", own, *here)
-    table, issues = tmp_path / "requests.csv", tmp_path / "issues.json"
-    table.write_text(
+    grade()
+    requests = tmp_path / "requests"
+
+    def ask(text, *options):
+        requests.write_text(text)
+        return grader("explain", "--run", out, "--requests", requests, *options)
+
+    table = (
         "student,exercise,why\nbo,scores,It is right!\nbo,weights,Please\ncem,scores,x\n"
         "zoe,scores,y\nbo,nothing,z\n../bo,scores,w\n"
     )
-    body = "### Exercise\n\n01_scores/scores\n\n### Why\n\nIt is\nright.\n"
-    issues.write_text(json.dumps([{"author": {"login": "bo"}, "body": body}]))
-
-    def ask(path, *options):
-        return grader("explain", "--run", own, "--requests", path, *options)
-
     found = json.loads(ask(table, "--format", "json").out)
     assert [(one["now"], one["decision"]) for one in found] == [
         ("0.8 of 2", "resolved"),
@@ -169,9 +160,9 @@ def test_requests_are_listed_with_their_state(explain, grader, folder, run, tmp_
         ("this run has no such student", None),
     ]
     assert "4 of 6 have no decision." in ask(table).out
+    body = "### Exercise\n\n01_scores/scores\n\n### Why\n\nIt is\nright.\n"
+    issues = json.dumps([{"author": {"login": "bo"}, "body": body}])
     (one,) = json.loads(ask(issues, "--format", "json").out)
     assert (one["exercise"], one["why"]) == ("01_scores/scores", "It is\nright.")
-    for text, why in (("[1]", "no list of issues"), ("who\n", "have no columns student")):
-        table.write_text(text)
-        assert why in ask(table).err
-    assert "or --requests FILE alone" in grader("explain", "bo", "--run", own).err
+    assert "no list of issues" in ask("[1]").err
+    assert "or --requests FILE alone" in grader("explain", "bo", "--run", out).err

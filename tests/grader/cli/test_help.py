@@ -59,11 +59,6 @@ def test_the_list_has_the_first_sentence_of_each_help(name: str) -> None:
     assert first == _sentence(entries(COMMANDS)[name])
 
 
-def test_a_name_that_is_nearly_a_commands_is_suggested(run) -> None:
-    """Although no command is loaded."""
-    assert run("statsu").err.endswith("Error: No such command 'statsu'. Did you mean 'status'?\n")
-
-
 def test_helps_of_commands_are_in_the_language(run, japanese, monkeypatch) -> None:
     """Their docstrings and options, in lines that fit; what is not translated stays."""
     text = run("check", "--lang", "ja", "--help").out

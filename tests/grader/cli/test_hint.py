@@ -31,21 +31,23 @@ def hint(grader):
     return ask
 
 
-def test_hints_climb_and_the_last_one_stays(hint):
-    """From one call to the next."""
-    assert [hint() for _ in range(4)] == [told(1), told(2), told(3), told(3)]
+@pytest.mark.parametrize(
+    ("options", "numbers"),
+    [
+        (["", "", "", ""], [1, 2, 3, 3]),
+        (["", "", "--restart", ""], [1, 2, 1, 2]),
+        (["--again", "", "", "--again", ""], [1, 1, 2, 2, 3]),
+    ],
+    ids=["climb", "begin again", "once more"],
+)
+def test_hints_climb_from_one_call_to_the_next(hint, options, numbers):
+    """The last one stays; to be shown one once more spends none."""
+    assert [hint(*option.split()) for option in options] == [told(number) for number in numbers]
 
 
 def test_a_name_that_an_assignment_has_too_means_the_exercise(grader):
     """Hints are about exercises."""
     assert grader("hint", "scores").out == told(1)
-
-
-def test_hints_begin_again_where_asked_to(hint):
-    """And climb from there."""
-    hint()
-    hint()
-    assert [hint("--restart"), hint()] == [told(1), told(2)]
 
 
 def test_each_exercise_has_its_own_memory(grader, hint):
@@ -64,17 +66,6 @@ def test_each_copy_of_the_course_has_its_own_memory(hint, folder, tmp_path, monk
     assert hint() == told(1)
 
 
-def test_the_last_hint_is_shown_once_more_where_asked_to(hint):
-    """It spends none; before any was shown it is the first."""
-    assert [hint("--again"), hint(), hint(), hint("--again")] == [
-        told(1),
-        told(1),
-        told(2),
-        told(2),
-    ]
-    assert hint() == told(3)
-
-
 def test_all_hints_are_shown_where_asked_to(hint):
     """They are not spent."""
     heads = [
@@ -84,10 +75,9 @@ def test_all_hints_are_shown_where_asked_to(hint):
     assert hint() == told(1)
 
 
-def test_the_question_of_the_mistake_last_seen_comes_first(grader, hint, folder):
+def test_the_question_of_the_mistake_last_seen_comes_first(grader, hint, own):
     """Once, with the hint below it; a mistake that is made again is asked about by `--restart`."""
-    path = folder / "assignments" / "01_scores" / "scores.py"
-    path.write_text("def scores(queries, keys):\n    return queries @ keys.T\n", "utf-8")
+    own(scores="unscaled")
     grader("check", "01")
     question = (
         "The last check of 01_scores/scores saw a known mistake:\n"
@@ -101,8 +91,7 @@ def test_the_question_of_the_mistake_last_seen_comes_first(grader, hint, folder)
 
 def test_only_checks_of_this_copy_are_asked_about(grader, hint, work):
     """Not those of a submission elsewhere."""
-    elsewhere = work(scores="def scores(queries, keys):\n    return queries @ keys.T\n")
-    grader("check", "01", "--submission", elsewhere)
+    grader("check", "01", "--submission", work(scores="unscaled"))
     assert hint() == told(1)
 
 
@@ -132,25 +121,3 @@ def test_a_memory_that_cannot_be_written_is_told(grader, tmp_path):
     ran = grader("hint", "01_scores/scores")
     assert (ran.code, ran.out) == (0, told(1))
     assert ran.err == "(Which hint comes next could not be remembered.)\n"
-
-
-def test_an_assignment_is_answered_with_its_exercises(grader):
-    """Hints belong to exercises."""
-    ran = grader("hint", "02")
-    assert (ran.code, ran.out, ran.err) == (
-        2,
-        "",
-        "'02' is an assignment. Name one of its exercises: weights, Mixture.\n",
-    )
-
-
-def test_an_exercise_without_hints_is_the_courses_problem(grader, folder):
-    """In a sentence."""
-    (folder / "solutions" / "01_scores" / "hints.toml").write_text("", "utf-8")
-    ran = grader("hint", "01_scores/scores")
-    assert (ran.code, ran.out, ran.err) == (
-        2,
-        "",
-        "The course has a problem:\n"
-        "  solutions/01_scores/hints.toml: scores: found 0 hints; at least 2 are needed\n",
-    )

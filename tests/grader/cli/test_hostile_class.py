@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.grader.cli.conftest import scores
 from tests.grader.intake.test_hostile_repositories import Clone
 
 pytestmark = pytest.mark.slow
@@ -21,29 +22,6 @@ NO_ACCESS = (
     "scores.py cannot be read (Permission denied): make it readable, with `chmod -R u+rX scores.py` for "
     "example, and run the same command again"
 )
-
-
-@pytest.fixture
-def grade(grader, tmp_path, out):
-    """Grades the class without a seal and in this process."""
-
-    def run(*options, submissions=None):
-        here = ("--isolation", "process", "--jobs", 1, "--seed", "1")
-        return grader("grade", submissions or tmp_path / "class", "--out", out, *here, *options)
-
-    return run
-
-
-@pytest.fixture
-def right(folder) -> str:
-    """The solution of the first assignment."""
-    return (folder / "solutions/01_scores/scores.py").read_text("utf-8")
-
-
-def scores(out: Path) -> dict[str, str]:
-    """Everybody's score, as the table has it."""
-    with (out / "scores.csv").open(encoding="utf-8", newline="") as file:
-        return {row["student"]: row["score"] for row in csv.DictReader(file)}
 
 
 def notes(out: Path, student: str) -> list[str]:

@@ -11,7 +11,6 @@ from hostile_hand_ins import HAND_INS
 
 pytestmark = pytest.mark.slow
 
-HERE = ("--isolation", "process", "--jobs", 1, "--seed", "1")
 WORDS = ("--id", "x-y", "--kind", "slip", "--symptom", "S.", "--question", "Q?")
 COPIED = "# I add the two of them by hand, twice over\n# and look at what comes of it at night\n"
 WHOLE = (
@@ -25,9 +24,8 @@ INNER = (
 
 
 @pytest.fixture
-def handed_in(work, tmp_path, folder):
+def handed_in(work, tmp_path, right):
     """A class of hostile hand-ins, and two who share their comments."""
-    right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")
     for name, fill in HAND_INS.items():
         fill(work(name))
     for student in ("ada", "bo"):
@@ -65,10 +63,10 @@ def is_told(ran) -> bool:
     ],
 )
 def test_whatever_is_handed_in_each_command_reads_it_or_says_why_not(
-    grader, handed_in, out, monkeypatch, asked_for
+    grade, grader, handed_in, out, monkeypatch, asked_for
 ):
     """Grading, comparing students, explaining and learning, publishing and comparing runs."""
-    ran = grader("grade", handed_in, "--out", out, *HERE, "--report", "html", "--report", "github")
+    ran = grade("--report", "html", "--report", "github")
     undecided = [line.partition(":")[0] for line in ran.lines if line.startswith("UNDECIDED")]
     assert (ran.code, undecided) == (3, ["UNDECIDED, zero bytes, 01_scores"])
     assert is_told(replace(ran, code=0))
@@ -88,12 +86,14 @@ def test_whatever_is_handed_in_each_command_reads_it_or_says_why_not(
     assert grader("compare", out, out).code == 0
 
 
-def test_who_cannot_be_read_is_left_out_with_the_reason(grader, work, unreadable, tmp_path, out):
+def test_who_cannot_be_read_is_left_out_with_the_reason(
+    grade, grader, work, unreadable, tmp_path, out
+):
     """Of a comparison of students; who is asked for alone is told the same."""
     for student in ("ada", "bo"):
         work(student, scores=f"{COPIED}def scores(q, k):\n    return q @ k.T\n")
     students = tmp_path / "class"
-    assert grader("grade", students, "--out", out, *HERE).code == 3
+    assert grade().code == 3
     ran = grader("similar", out, "--submissions", students)
     said = (f"eve: {INNER}\n", f"fay: {WHOLE}\n")
     assert (ran.code, ran.err) == (0, "".join(f"Not compared: {line}" for line in said))
@@ -108,14 +108,13 @@ def test_who_cannot_be_read_is_left_out_with_the_reason(grader, work, unreadable
 
 
 def test_a_zip_of_which_one_students_files_cannot_be_read(
-    grader, folder, tmp_path, out, monkeypatch
+    grade, grader, tmp_path, out, monkeypatch
 ):
     """The same for a platform's download."""
-    text = f"{COPIED}def scores(q, k):\n    return q @ k.T\n"
     archive = tmp_path / "class.zip"
     with zipfile.ZipFile(archive, "w") as file:
         for number, student in enumerate(("ada", "bo", "eve")):
-            file.writestr(f"{student}_{number}_{number}_scores.py", text)
+            file.writestr(f"{student}_{number}_{number}_scores.py", COPIED)
     real = os.mkdir
 
     def refuse(path, *options):
@@ -124,7 +123,7 @@ def test_a_zip_of_which_one_students_files_cannot_be_read(
         return real(path, *options)
 
     monkeypatch.setattr(os, "mkdir", refuse)
-    assert grader("grade", archive, "--out", out, *HERE).code == 3
+    assert grade(submissions=archive).code == 3
     why = "eve cannot be read (No space left on device)"
     ran = grader("similar", out, "--submissions", archive)
     assert (ran.code, ran.err) == (0, f"Not compared: eve: {why}\n")

@@ -11,6 +11,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -60,10 +61,10 @@ class Class:
     wrong: int
     started: list = field(default_factory=list)
 
-    def start(self, out=None, *options):
+    def start(self, *options):
         """Start `grader grade`."""
         command = [sys.executable, "-c", "from grader.cli import main; main()", "grade"]
-        arguments = [self.students, "--out", out or self.out, "--seed", "11", "--jobs", JOBS]
+        arguments = [self.students, "--out", self.out, "--seed", "11", "--jobs", JOBS]
         process = subprocess.Popen(
             [str(part) for part in (*command, *arguments, *options)],
             cwd=self.course,
@@ -130,31 +131,13 @@ def runs(folder, work, edit, tmp_path, request):
     work("empty")
     for name in ("temporary", "log"):
         (tmp_path / name).mkdir()
-    made = Class(
-        folder,
-        tmp_path / "class",
-        tmp_path / "temporary",
-        tmp_path / "log" / "graded",
-        tmp_path / "out",
-        wrong,
-    )
+    log = tmp_path / "log" / "graded"
+    places = tmp_path / "class", tmp_path / "temporary", log, tmp_path / "out"
+    made = Class(folder, *places, wrong)
     yield made
     for process in made.started:
         process.kill()
         process.communicate()
-
-
-class Silence:
-    """Watches a run and says nothing."""
-
-    def begin(self, what, total, done):
-        """Nothing."""
-
-    def planned(self, sentences):
-        """Nothing."""
-
-    def done(self, *, is_undecided):
-        """Nothing."""
 
 
 def factor(number):
@@ -197,62 +180,55 @@ def kill_after(process, seconds):
     process.communicate()
 
 
-def assert_completed(runs, undisturbed, kills):
-    """The next run completes the class: the same bytes, little done twice, nothing left over."""
-    last = runs.start()
-    assert (last.communicate()[1], last.returncode) == ("", 0)
-    assert written(runs.out) == written(undisturbed)
-    assert runs.written_of() == {path.name for path in runs.students.iterdir()}
-    assert runs.wrong <= sum(graded_once(runs).values()) <= runs.wrong + JOBS * kills
-    assert runs.leftovers() == ([], [])
-
-
 @pytest.mark.proof
-def test_a_killed_run_is_completed_as_an_undisturbed_one(runs, tmp_path, monkeypatch):
-    """Byte for byte what one process writes that nobody kills; what was done stays done."""
-    monkeypatch.setenv("GRADED", str(tmp_path / "undisturbed.log"))
+@pytest.mark.parametrize(
+    ("runs", "kills"),
+    [
+        pytest.param(FEW, ["at work"], id="once"),
+        pytest.param(MANY, ["early"] + ["at work"] * 5, id="often", marks=pytest.mark.long),
+    ],
+    indirect=["runs"],
+)
+def test_a_killed_run_is_completed_as_an_undisturbed_one(
+    runs, kills, tmp_path, monkeypatch, record_property
+):
+    """Byte for byte what one process writes that nobody kills.
+
+    What was done stays done, and no more than two students' work is lost at each kill.
+    """
+    monkeypatch.setenv("GRADED", str(runs.log))
     students = read_class(runs.students)
     order = ClassRun(load_course(runs.course), students, tmp_path / "undisturbed", seed="11")
-    order.carry_out(grade_here, Silence())
-    kill_at_work(runs, more=3, seconds=0.0)
-    assert runs.leftovers() == ([], [])
-    done = runs.known()
-    assert len(done) >= 3
-    assert_completed(runs, tmp_path / "undisturbed", kills=1)
-    assert done <= runs.known()
-
-
-@pytest.mark.long
-@pytest.mark.proof
-@pytest.mark.parametrize("runs", [MANY], indirect=True, ids=["many"])
-def test_a_run_killed_again_and_again_ends_as_an_undisturbed_one(runs, tmp_path, record_property):
-    """Byte for byte, nobody done twice, no more than two students' work lost at each kill."""
-    assert runs.start(tmp_path / "undisturbed").wait() == 0
+    order.carry_out(grade_here, Mock())
     assert set(graded_once(runs).values()) == {1}
     runs.log.unlink()
     seed = random.randrange(1000)
     record_property("seed of the moments", seed)
     moments = random.Random(seed)
-    kills = ["early"] + ["at work"] * 5
-    moments.shuffle(kills)
-    for kill in kills:
+    for kill in moments.sample(kills, len(kills)):
+        before = runs.known()
         if kill == "at work":
             kill_at_work(runs, moments.randint(1, 7), moments.uniform(0, 0.03))
         else:
             kill_after(runs.start(), moments.uniform(0, 4))
         assert runs.leftovers() == ([], [])
-    assert_completed(runs, tmp_path / "undisturbed", len(kills))
+        done = runs.known()
+        assert before <= done
+    last = runs.start()
+    assert (last.communicate()[1], last.returncode) == ("", 0)
+    assert done <= runs.known()
+    assert written(runs.out) == written(tmp_path / "undisturbed")
+    assert runs.written_of() == {path.name for path in runs.students.iterdir()}
+    assert runs.wrong <= sum(graded_once(runs).values()) <= runs.wrong + JOBS * len(kills)
+    assert runs.leftovers() == ([], [])
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("moment", ["at the start", "at work"])
-def test_ctrl_c_ends_a_run_with_what_is_done(runs, grader, monkeypatch, moment):
+@pytest.mark.parametrize(("jobs", "done"), [(JOBS, 0), (JOBS, 3), (1, 3)])
+def test_ctrl_c_ends_a_run_with_what_is_done(runs, grader, monkeypatch, jobs, done):
     """Within seconds, with 130 and a sentence; the same command completes it."""
-    process = runs.start()
-    if moment == "at work":
-        wait_for(lambda: len(runs.known()) >= 3)
-    else:
-        wait_for(lambda: len(runs.processes()) >= JOBS)
+    process = runs.start("--jobs", jobs)
+    wait_for(lambda: len(runs.known()) >= done and len(runs.processes()) >= jobs)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     out, err = process.communicate(timeout=20)
     assert (process.returncode, err) == (130, "")
@@ -263,21 +239,10 @@ def test_ctrl_c_ends_a_run_with_what_is_done(runs, grader, monkeypatch, moment):
     table = runs.out / "scores.csv"
     lines = table.read_text("utf-8").splitlines()[1:] if table.is_file() else []
     assert [line.split(",")[0] for line in lines] == sorted(runs.written_of())
-    assert len(lines) >= (3 if moment == "at work" else 0)
+    assert len(lines) >= done
     monkeypatch.setenv("GRADED", str(runs.log))
     options = ("--out", runs.out, "--seed", "11", "--jobs", "1", "--quiet")
     completed = grader("grade", runs.students, *options)
     assert (completed.out, completed.err, completed.code) == ("", "", 0)
     assert runs.written_of() == {path.name for path in runs.students.iterdir()}
-    assert runs.leftovers() == ([], [])
-
-
-@pytest.mark.proof
-def test_ctrl_c_ends_a_run_in_one_process_as_well(runs):
-    """A run with one job has no worker process."""
-    process = runs.start(None, "--jobs", "1")
-    wait_for(lambda: len(runs.known()) >= 3)
-    os.killpg(process.pid, signal.SIGINT)
-    assert process.communicate(timeout=20)[1] == ""
-    assert process.returncode == 130
     assert runs.leftovers() == ([], [])

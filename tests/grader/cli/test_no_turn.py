@@ -1,6 +1,5 @@
 """What a busy machine keeps from being judged is called so everywhere, and not a fault of the grader."""
 
-import csv
 import json
 
 import pytest
@@ -8,16 +7,16 @@ import pytest
 from grader.sandbox.wire import decode_header, split
 from grader.sessions.child import ChildSession
 from grader.sessions.stopwatch import NotScheduled
+from tests.grader.cli.conftest import scores
 
 WORDS = "not judged: the computer was busy"
 SENTENCE = "This was not judged: the computer was busy, and your code got no turn. Run it again."
 FAULT = "grader failed"
-PLACE = ("--isolation", "process", "--jobs", 1, "--seed", "1")
 
 
 @pytest.fixture
 def crowded(monkeypatch):
-    """A machine so busy that no student's function gets a turn; what the session did before."""
+    """A machine so busy that no student's function gets a turn; answers how it becomes quiet."""
     real = ChildSession._timed
 
     def timed(session, request, seconds):
@@ -27,7 +26,7 @@ def crowded(monkeypatch):
         return real(session, request, seconds)
 
     monkeypatch.setattr(ChildSession, "_timed", timed)
-    return real
+    return lambda: monkeypatch.setattr(ChildSession, "_timed", real)
 
 
 def test_a_student_is_told_that_the_computer_was_busy(grader, work, crowded):
@@ -39,17 +38,13 @@ def test_a_student_is_told_that_the_computer_was_busy(grader, work, crowded):
     assert said.endswith("A check could not be judged: the score is undecided.")
 
 
-def test_a_class_is_undecided_because_the_computer_was_busy(grader, work, crowded, tmp_path):
+def test_a_class_is_undecided_because_the_computer_was_busy(grade, work, crowded, out):
     """On the screen, in the table, in records and on pages; the same command grades it again."""
     work("ada", scores="right")
-    out = tmp_path / "out"
-    names = ("html", "junit", "github", "csv")
-    reports = [word for name in names for word in ("--report", name)]
-    ran = grader("grade", tmp_path / "class", "--out", out, *PLACE, *reports)
+    reports = [word for name in ("html", "junit", "github", "csv") for word in ("--report", name)]
+    ran = grade(*reports)
     assert (ran.code, ran.lines[-1]) == (3, "UNDECIDED, the computer was busy: ada")
-    with (out / "scores.csv").open(encoding="utf-8") as file:
-        (row,) = csv.DictReader(file)
-    assert row["score"] == "undecided"
+    assert scores(out) == {"ada": "undecided"}
     record = json.loads((out / "results" / "ada.json").read_text("utf-8"))
     (first, *_others) = record["assignments"][0]["exercises"][0]["checks"]
     assert (first["outcome"], first["message"]) == ("no_turn", SENTENCE)
@@ -61,13 +56,6 @@ def test_a_class_is_undecided_because_the_computer_was_busy(grader, work, crowde
     for name in ("reports/html/index.html", "reports/html/students/ada.html"):
         assert WORDS in said[name]
     assert SENTENCE in said["reports/html/students/ada.html"]
-
-
-def test_who_got_no_turn_is_graded_again(grader, work, crowded, tmp_path, monkeypatch):
-    """By the same command, once the machine is quiet."""
-    work("ada", scores="right")
-    out = tmp_path / "out"
-    assert grader("grade", tmp_path / "class", "--out", out, *PLACE).code == 3
-    monkeypatch.setattr(ChildSession, "_timed", crowded)
-    ran = grader("grade", tmp_path / "class", "--out", out, *PLACE)
+    crowded()
+    ran = grade(*reports)
     assert (ran.code, "UNDECIDED" in ran.out) == (0, False)

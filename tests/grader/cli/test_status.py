@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import pytest
 from rich.cells import cell_len
@@ -16,8 +17,6 @@ from grader.progress.store import Memory
 from grader.sessions import launchers
 
 pytestmark = pytest.mark.slow
-
-NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 
 FRESH = """\
 Small steps: 0 of 6 points
@@ -65,63 +64,36 @@ def status(grader, monkeypatch):
     return ask
 
 
-@pytest.fixture
-def write(folder):
-    """Writes a student's files in the copy itself."""
-
-    def write(**files):
-        for module, text in files.items():
-            (solution,) = (folder / "solutions").glob(f"*/{module}.py")
-            path = folder / "assignments" / solution.parent.name / solution.name
-            path.write_text(solution.read_text("utf-8") if text == "right" else text, "utf-8")
-
-    return write
-
-
-@pytest.fixture
-def no_checks(monkeypatch):
-    """Has a check fail the test."""
-
-    def refuse():
-        monkeypatch.setattr(live_checks, "checked", lambda *_: pytest.fail("it checked"))
-
-    return refuse
-
-
 def test_a_fresh_copy_says_where_to_begin(status):
     """The assignment that comes next is opened."""
     assert status() == FRESH.splitlines()
 
 
-def test_work_under_way_is_a_map(status, write):
+def test_work_under_way_is_a_map(status, own):
     """Solved assignments are one line."""
     weights = "def weights(raw):\n    return raw.softmax(-1)\n"
-    write(scores="right", mixture=weights)
+    own(scores="right", mixture=weights)
     assert status() == UNDER_WAY.splitlines()
 
 
-def test_a_part_that_is_done_is_not_called_all(status, write):
+def test_a_part_that_is_done_is_not_called_all(status, own):
     """What is left besides it comes next."""
-    write(scores="right")
+    own(scores="right")
     assert status("01")[-1] == "All of these are done. Next: 02_mixture/weights"
 
 
 def test_a_command_that_is_stopped_says_so(grader, monkeypatch):
     """In our words, with the code of an interruption."""
-
-    def stop(*_arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("grader.cli.status.what_next", stop)
+    monkeypatch.setattr("grader.cli.status.what_next", Mock(side_effect=KeyboardInterrupt))
     ran = grader("status")
     assert (ran.code, ran.err) == (130, "Stopped. Run it again for the whole result.\n")
 
 
-def test_what_waits_and_what_was_not_handed_in_are_told(status, write, folder):
+def test_what_waits_and_what_was_not_handed_in_are_told(status, own, folder):
     """In plain words, with the name of what it waits for."""
     stub = (folder / "assignments/02_mixture/mixture.py").read_text("utf-8")
     gap = 'raise NotImplementedError("02_mixture/Mixture: not attempted yet")'
-    write(mixture=stub.replace(gap, "weights(torch.ones(2))"))
+    own(mixture=stub.replace(gap, "weights(torch.ones(2))"))
     assert status("Mixture")[3] == "  · Mixture                        0 / 3   waiting for weights"
     for path in (folder / "assignments/01_scores").iterdir():
         path.unlink()
@@ -131,15 +103,9 @@ def test_what_waits_and_what_was_not_handed_in_are_told(status, write, folder):
     ]
 
 
-def test_solved_work_has_nothing_next(status, write):
-    """Hidden checks are still to come."""
-    write(scores="right", mixture="right")
-    assert status() == SOLVED.splitlines()
-
-
-def test_a_target_shows_its_exercises(status, write):
+def test_a_target_shows_its_exercises(status, own):
     """And only its points."""
-    write(scores=NOT_SCALED)
+    own(scores="unscaled")
     assert status("01") == [
         "Small steps: 0.8 of 2 points",
         "",
@@ -152,11 +118,11 @@ def test_a_target_shows_its_exercises(status, write):
     ]
 
 
-def test_what_is_worth_no_points_is_told_without_them(status, grader, write, edit):
+def test_what_is_worth_no_points_is_told_without_them(status, grader, own, edit):
     """In the map, and by a check."""
     edit("course.toml", "points = 6", "points = 4")
     edit("course.toml", "scores = 2", "scores = 0")
-    write(scores="right")
+    own(scores="right")
     assert status("01")[:4] == [
         "Small steps",
         "",
@@ -177,24 +143,17 @@ def test_every_exercise_is_shown_where_asked_to(status):
     ]
 
 
-def test_what_has_not_changed_is_not_checked_again(status, no_checks):
-    """It is remembered from one call to the next."""
-    status()
-    no_checks()
-    assert status() == FRESH.splitlines()
-
-
-def test_what_was_checked_by_hand_is_not_checked_again(status, grader, write, no_checks):
+def test_what_was_checked_by_hand_is_not_checked_again(status, grader, own, monkeypatch):
     """`grader check` remembers, too."""
-    write(scores="right", mixture="right")
+    own(scores="right", mixture="right")
     grader("check")
-    no_checks()
+    monkeypatch.setattr(live_checks, "checked", lambda *_: pytest.fail("it checked"))
     assert status() == SOLVED.splitlines()
 
 
-def test_what_changed_is_checked_with_what_builds_on_it(status, write, monkeypatch):
-    """Mixtures build on the scores, and not the other way round."""
-    write(scores="right", mixture="right")
+def test_what_changed_is_checked_with_what_builds_on_it(status, own, monkeypatch):
+    """Mixtures build on the scores, and not the other way round; what did not change is known."""
+    own(scores="right", mixture="right")
     status()
     asked = []
     check = live_checks.checked
@@ -203,9 +162,10 @@ def test_what_changed_is_checked_with_what_builds_on_it(status, write, monkeypat
         "checked",
         lambda now, exercises: asked.append([e.name for e in exercises]) or check(now, exercises),
     )
-    write(mixture="def weights(raw):\n    return raw\n")
+    own(mixture="def weights(raw):\n    return raw\n")
     status()
-    write(scores=NOT_SCALED)
+    own(scores="unscaled")
+    status()
     status()
     status("--again")
     every = ["scores", "weights", "Mixture"]
@@ -230,18 +190,13 @@ def test_without_any_file_there_is_nothing_to_tell(grader, folder):
     assert ran.err == f"There is no .py and no .ipynb in {folder / 'assignments'}.\n"
 
 
-def test_a_terminal_has_bars(status, write, folder):
+def test_a_terminal_has_bars(status, own, folder):
     """In ASCII, beside the numbers; full only when all is done."""
-    write(scores=NOT_SCALED)
+    own(scores="unscaled")
     status()
     course = load_course(folder)
-    screen = Console(
-        width=80,
-        force_terminal=True,
-        color_system=None,
-        _environ={"TERM": "xterm"},
-        highlight=False,
-    )
+    xterm = {"TERM": "xterm"}
+    screen = Console(width=80, force_terminal=True, color_system=None, _environ=xterm)
     with screen.capture() as shown:
         now = read_progress(course, Memory(course.root))
         print_status(now, list(course.exercises.values()), screen)
@@ -252,25 +207,11 @@ def test_a_terminal_has_bars(status, write, folder):
     ]
 
 
-@pytest.mark.parametrize(
-    ("code", "head", "last"),
-    [
-        (
-            "zh_CN",
-            "Small steps：得分 0/6",
-            "运行 `grader watch`：每次保存时它都会检查你的代码。",
-        ),
-        (
-            "ja",
-            "Small steps：6 点中 0 点",
-            "`grader watch` を実行すると、保存するたびにチェックされます。",
-        ),
-    ],
-)
-def test_the_map_is_in_the_language_asked_for(status, code, head, last):
-    """The rest of the course, too, where it is translated."""
-    told = status("--lang", code)
-    assert (told[0], told[-1]) == (head, last)
+def test_the_map_is_in_the_language_asked_for(status):
+    """From its first line to its last."""
+    told = status("--lang", "ja")
+    assert told[0] == "Small steps：6 点中 0 点"
+    assert told[-1] == "`grader watch` を実行すると、保存するたびにチェックされます。"
 
 
 # `grader` alone.
@@ -278,14 +219,14 @@ def test_the_map_is_in_the_language_asked_for(status, code, head, last):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", language.languages())
-def test_no_line_is_wider_than_eighty_columns(grader, write, monkeypatch, code):
+def test_no_line_is_wider_than_eighty_columns(grader, own, monkeypatch, code):
     """Wide characters count as two."""
     monkeypatch.setenv(language.VARIABLE, code)
-    for text in (NOT_SCALED, "right"):
+    for text in ("unscaled", "right"):
         told = [*grader().lines, *grader("status", "--lang", code).lines]
         told += grader("hint", "Mixture", "--all", "--lang", code).lines
         assert [line for line in told if cell_len(line.rstrip()) > 80] == []
-        write(scores=text)
+        own(scores=text)
         grader("check")
 
 
@@ -296,38 +237,27 @@ def test_a_newcomer_is_told_what_to_do_in_three_lines(grader):
     assert ran.lines == FRESH.replace("scores.py:22", "scores.py").splitlines()[-3:]
 
 
-def test_who_has_begun_is_told_how_to_go_on(grader, write):
-    """With how many points there are."""
-    write(scores="right")
+WATCH = "`grader watch` checks each save; `grader status` shows all, `grader -h` more."
+NEXT = ["Next: 02_mixture/weights", "  in assignments/02_mixture/mixture.py:30", WATCH]
+DONE = ["All of it is done. Your instructor grades with further checks.", WATCH]
+CHANGED = "Your work changed since it was last checked: `grader status` checks it and"
+
+
+@pytest.mark.parametrize(
+    ("checked", "changed", "told"),
+    [
+        ({"scores": "right"}, {}, ["2 of 6 points.", *NEXT]),
+        ({"scores": "right", "mixture": "right"}, {}, ["6 of 6 points.", *DONE]),
+        ({"scores": "right"}, {"scores": "unscaled"}, [CHANGED, "shows where you are."]),
+    ],
+    ids=["begun", "done", "changed"],
+)
+def test_who_has_begun_is_told_how_to_go_on(grader, own, checked, changed, told):
+    """With how many points there are, unless what was known of them may no longer hold."""
+    own(**checked)
     grader("check")
-    assert grader().lines == [
-        "2 of 6 points.",
-        "Next: 02_mixture/weights",
-        "  in assignments/02_mixture/mixture.py:30",
-        "`grader watch` checks each save; `grader status` shows all, `grader -h` more.",
-    ]
-
-
-def test_who_changed_something_is_not_told_an_old_score(grader, write):
-    """What was known of it may no longer hold."""
-    write(scores="right")
-    grader("check")
-    write(scores="unscaled")
-    assert grader().lines == [
-        "Your work changed since it was last checked: `grader status` checks it and",
-        "shows where you are.",
-    ]
-
-
-def test_who_is_done_is_told_so(grader, write):
-    """With how to see it all."""
-    write(scores="right", mixture="right")
-    grader("check")
-    assert grader().lines == [
-        "6 of 6 points.",
-        "All of it is done. Your instructor grades with further checks.",
-        "`grader watch` checks each save; `grader status` shows all, `grader -h` more.",
-    ]
+    own(**changed)
+    assert grader().lines == told
 
 
 def test_where_nothing_changed_torch_is_not_imported(status, folder):

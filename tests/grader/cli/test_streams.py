@@ -6,20 +6,21 @@ import os
 import re
 import subprocess
 import sys
-from decimal import Decimal
+from unittest.mock import Mock
 
 import pytest
+from made_results import assignment, check, exercise
 from rich.cells import cell_len
 
 from grader.cli import app, shared
 from grader.cli.render import print_assignment
 from grader.cli.view import STYLES, console
-from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Visibility
+from grader.core.records import Outcome
+from grader.course.course import load_course
 from grader.progress.progress import read_progress
 from grader.progress.store import Memory
 
 ENCODINGS = ["utf-8", "cp1252", "cp437", "cp850", "ascii"]
-NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 COMMANDS = [["status", "--all"], ["hint", "01_scores/scores", "--all"], ["hint", "scores_"], []]
 PIPES = [
     pytest.param(
@@ -85,10 +86,9 @@ def test_only_encoding_has_its_signs_replaced():
 
 
 @pytest.fixture
-def checked(grader, folder):
+def checked(grader, own, folder):
     """A copy whose work has been checked: something right, something wrong."""
-    path = folder / "assignments" / "01_scores" / "scores.py"
-    path.write_text(NOT_SCALED, "utf-8")
+    own(scores="unscaled")
     grader("check")
     return folder
 
@@ -97,12 +97,11 @@ def checked(grader, folder):
 @pytest.mark.parametrize(("arguments", "encoding"), PIPES)
 def test_commands_write_in_the_encoding_of_a_pipe(checked, encoding, arguments):
     """All that is written can be read in it, in lines of at most eighty columns."""
-    environment = {**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "80"}
     done = subprocess.run(
         [sys.executable, "-m", "grader.cli", *arguments],
         capture_output=True,
         cwd=checked,
-        env=environment,
+        env={**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "80"},
         timeout=60,
         check=False,
     )
@@ -120,8 +119,6 @@ def show(folder, monkeypatch, **environment):
         monkeypatch.delenv(name, raising=False)
     for name, value in {"COLUMNS": "80", **environment}.items():
         monkeypatch.setenv(name, value)
-    from grader.course.course import load_course
-
     course = load_course(folder)
     now = read_progress(course, Memory(folder))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
@@ -132,26 +129,13 @@ def show(folder, monkeypatch, **environment):
     return shown.get()
 
 
-def test_a_terminal_has_colours(checked, monkeypatch):
-    """Where it says so."""
+def test_a_terminal_has_colours_where_it_says_so(checked, monkeypatch):
+    """`NO_COLOR` is obeyed; a plain terminal is sent no escapes, and no line that it would break."""
     assert COLOUR.search(show(checked, monkeypatch, TERM="xterm-256color"))
-
-
-@pytest.mark.parametrize("environment", [{"TERM": "xterm-256color", "NO_COLOR": "1"}])
-def test_no_colour_is_none(checked, monkeypatch, environment):
-    """`NO_COLOR` is obeyed."""
-    assert not COLOUR.search(show(checked, monkeypatch, **environment))
-
-
-def test_a_plain_terminal_is_sent_no_escapes(checked, monkeypatch):
-    """It would show them."""
-    assert "\x1b" not in show(checked, monkeypatch, TERM="dumb")
-
-
-def test_a_terminal_of_eighty_columns_is_not_overrun(checked, monkeypatch):
-    """No line is broken by the terminal itself."""
-    lines = show(checked, monkeypatch, TERM="dumb").splitlines()
-    assert max(cell_len(line) for line in lines) <= 80
+    assert not COLOUR.search(show(checked, monkeypatch, TERM="xterm-256color", NO_COLOR="1"))
+    plain = show(checked, monkeypatch, TERM="dumb")
+    assert "\x1b" not in plain
+    assert max(map(cell_len, plain.splitlines())) <= 80
 
 
 def test_nothing_is_said_by_colour_alone(monkeypatch, capsys):
@@ -159,14 +143,9 @@ def test_nothing_is_said_by_colour_alone(monkeypatch, capsys):
     monkeypatch.setenv("TERM", "dumb")
     told = {}
     for outcome in Outcome:
-        check = CheckResult(
-            "01_a/b::visible::test", "A title.", Visibility.VISIBLE, 1, outcome, "Why.", 0.0
-        )
-        score = Decimal(outcome in (Outcome.PASSED, Outcome.REMARK))
-        exercise = ExerciseResult("01_a/b", score, 1, checks=(check,))
-        print_assignment(
-            console(), AssignmentResult("01_a", "a.py", None, 1, exercises=(exercise,))
-        )
+        score = int(outcome in (Outcome.PASSED, Outcome.REMARK))
+        one = exercise("01_a/b", score, 1, check("01_a/b::visible::test", outcome, "Why."))
+        print_assignment(console(), assignment("01_a", one, score=None))
         told[outcome] = capsys.readouterr().out
     assert len(set(told.values())) == len(told)
 
@@ -190,9 +169,6 @@ def test_a_pipe_that_nobody_reads_is_no_fault(monkeypatch, capsys):
 
 def test_a_pipe_of_the_graders_own_that_breaks_is_told(grader, monkeypatch):
     """Where somebody reads what is said, it is a fault of the grader."""
-
-    def broken(*_arguments):
-        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
-
+    broken = Mock(side_effect=BrokenPipeError(errno.EPIPE, "Broken pipe"))
     monkeypatch.setattr("grader.cli.status.what_next", broken)
     assert "The grader itself failed: BrokenPipeError" in grader("status").err

@@ -11,33 +11,17 @@ import pytest
 from grader.core.entry_points import entries
 from grader.reports.base import OF_GRADE
 from tests.grader.classes.conftest import files_in
+from tests.grader.cli.conftest import scores
 
 pytestmark = pytest.mark.slow
 
-NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 CHECK = "01_scores/scores::hidden::test_other_queries_and_keys"
 
 
-@pytest.fixture
-def grade(grader, students, tmp_path):
-    """Grades the class without a seal and in this process."""
-
-    def run(*options, out=tmp_path / "out"):
-        here = ("--isolation", "process", "--jobs", 1)
-        return grader("grade", students, "--out", out, *here, *options)
-
-    return run
-
-
-def scores(out):
-    """The score of each student, and what was decided, where that is known."""
+def table(out):
+    """Each student's row of the scores."""
     with (out / "scores.csv").open(encoding="utf-8", newline="") as file:
-        return {
-            row["student"]: (row["score"], row["automatic"], row["decided"])
-            if "decided" in row
-            else row["score"]
-            for row in csv.DictReader(file)
-        }
+        return {row["student"]: row for row in csv.DictReader(file)}
 
 
 def names_in(folder, *names):
@@ -52,35 +36,27 @@ def names_in(folder, *names):
     return [name for name in names if re.search(rf"\b{name}\b", found, re.IGNORECASE)]
 
 
-def test_decisions_are_applied_and_compared(grade, grader, folder, tmp_path):
+def test_decisions_are_applied_and_compared(grade, grader, students, folder, out, tmp_path):
     """Beside the course or named; a mistake is told and changes nothing."""
-    out, before = tmp_path / "out", tmp_path / "before"
+    before, page = tmp_path / "before", tmp_path / "page.html"
     grade()
-    grade(out=before)
+    shutil.copytree(out, before)
     (folder / "decisions.toml").write_text(f'[[full_marks]]\ncheck = "{CHECK}"\n', "utf-8")
     own = tmp_path / "own.toml"
     own.write_text(
         '[[overrides]]\nstudent = "cem"\nexercise = "weights"\npoints = 1\nreason = "Shown."',
         "utf-8",
     )
-    ran = grade()
-    assert "1 student has a result with decisions: the column `decided`" in ran.out
-    assert "3 of 3 students (3 unchanged) done." in ran.out
-    assert scores(out)["bo"] == ("1.1", "0.8", "check 01_scores/scores")
+    assert "1 student has a result with decisions: the column `decided`" in grade().out
+    bo = table(out)["bo"]
+    assert (bo["score"], bo["automatic"], bo["decided"]) == ("1.1", "0.8", "check 01_scores/scores")
     ran = grader("compare", before, out)
     assert ran.lines[0].startswith("3 students are in both: 1 gain, 0 lose; 0 have other outcomes")
     assert "countsaspassedforeverybody" in "".join(ran.out.replace("│", "").split())
     grader("publish", out)
-    ran = grade("--decisions", own)
-    assert "2 students have other scores than before: decisions (2). `grader compare" in " ".join(
-        ran.out.split()
-    )
-    assert scores(out) == {
-        "ada": ("6", "", ""),
-        "bo": ("0.8", "", ""),
-        "cem": ("1", "", "override 02_mixture/weights"),
-    }
-    page = tmp_path / "page.html"
+    said = " ".join(grade("--decisions", own).out.split())
+    assert "2 students have other scores than before: decisions (2). `grader compare" in said
+    assert scores(out) == {"ada": "6", "bo": "0.8", "cem": "1"}
     ran = grader("compare", before, out, "--format", "json", "--html", page)
     (change,) = json.loads(ran.out)["changes"]
     assert (change["student"], change["was"], change["after"]) == ("cem", "nothing handed in", 1)
@@ -95,46 +71,35 @@ def test_decisions_are_applied_and_compared(grade, grader, folder, tmp_path):
 
 @pytest.mark.proof
 @pytest.mark.long
-def test_another_state_of_the_course_is_tried(grade, grader, folder, students, tmp_path):
+def test_another_state_of_the_course_is_tried(grade, grader, folder, students, out, tmp_path):
     """What it changes in a run, or in another course; neither is touched."""
     grade("--assignment", "01")
-    other = tmp_path / "other"
-    shutil.copytree(folder, other)
+    other = shutil.copytree(folder, tmp_path / "other")
     path = other / "tests" / "checks" / "01_scores" / "test_hidden.py"
-    text = path.read_text("utf-8")
-    path.write_text(
-        text.replace("        num_queries,", "        assert False\n        num_queries,")
-    )
-    grade("--assignment", "01", out=tmp_path / "part")
-    kept = files_in(tmp_path / "out")
-    for old in (tmp_path / "out", tmp_path / "part", folder):
+    first = "        num_queries,"
+    path.write_text(path.read_text("utf-8").replace(first, f"        assert False\n{first}"))
+    kept = files_in(out)
+    for old in (out, folder):
         ran = grader("compare", old, other, "--submissions", students)
         assert (ran.code, ran.err) == (0, "")
         assert ": 0 gain, 1 lose; 0 have other outcomes and" in ran.lines[0]
-    assert files_in(tmp_path / "out") == kept
-    ran = grader("compare", tmp_path / "out", other)
+    assert files_in(out) == kept
+    ran = grader("compare", out, other)
     assert ran.code == 2
     assert ran.err.endswith("is a course: --submissions says whose work is graded with it.\n")
 
 
-def test_of_several_attempts_one_counts(grader, work, tmp_path):
+def test_of_several_attempts_one_counts(grade, grader, work, out, tmp_path):
     """The last one, or another by --policy; each is graded once, and students see their road."""
     work("ada/2027-01-30T10-00-00", scores="right")
-    work("ada/2027-01-31T10-00-00", scores=NOT_SCALED)
+    work("ada/2027-01-31T10-00-00", scores="unscaled")
     students = work("bo", scores="right").parent
-    out = tmp_path / "out"
-
-    def grade(*options):
-        here = ("--isolation", "process", "--jobs", 1, "--report", "html", *options)
-        return grader("grade", students, "--out", out, *here)
-
     ran = grade()
     assert "3 of 3 attempts" in ran.out
     assert scores(out) == {"ada": "0.8", "bo": "2"}
-    ran = grade("--policy", "best")
+    ran = grade("--policy", "best", "--report", "html")
     assert "attempts, " not in ran.out
     assert scores(out)["ada"] == "2"
-    assert "Unlike the run before: --policy best, was last." in ran.out
     told = grader("explain", "ada", "scores", "--run", out, "--submissions", students, "--again")
     assert "attempt 1 of 2 counts, of 2027-01-30T10:00:00+00:00" in told.out
     assert "not what was graded" not in told.out
@@ -148,29 +113,24 @@ def test_of_several_attempts_one_counts(grader, work, tmp_path):
     assert "no student has more than one attempt" in grade("--policy", "best").out
 
 
-def test_a_list_of_times_says_who_is_late(grade, edit, work, tmp_path):
-    """And `scores.csv` says by what."""
-    first = 'id = "01_scores"\n'
-    edit(
-        "course.toml",
-        f"[[assignments]]\n{first}",
-        f"[late]\npercent_per_day = 10\n[[assignments]]\n{first}",
-    )
-    edit("course.toml", first, f"{first}due = 2027-02-01T00:00:00Z\n")
+def test_a_list_of_times_says_who_is_late(grade, students, edit, out, tmp_path):
+    """And `scores.csv` says by what, and what that took off."""
+    first = '[[assignments]]\nid = "01_scores"\n'
+    late = f"[late]\npercent_per_day = 10\n{first}due = 2027-02-01T00:00:00Z\n"
+    edit("course.toml", first, late)
     times = tmp_path / "times.csv"
     times.write_text("student,submitted_at\nada,2027-02-01T10:00:00Z\nzoe,2027-02-01T10:00:00Z\n")
-    out = tmp_path / "out"
     ran = grade("--times", times)
     assert "The list of times has 1 who are nobody here, or several: zoe." in ran.out
-    with (out / "scores.csv").open(encoding="utf-8", newline="") as file:
-        ada, bo, _cem = csv.DictReader(file)
-    assert (ada["days_late"], bo["days_late"]) == ("1", "0")
+    ada, bo = table(out)["ada"], table(out)["bo"]
+    assert (ada["days_late"], ada["01_scores"], bo["days_late"]) == ("1", "1.8", "0")
+    assert float(ada["score"]) + float(ada["off"]) == 6
     assert "01_scores 2027-02-01T10:00:00+00:00 by your instructor's list" in ada["handed_in"]
 
 
-def test_an_anonymous_run_has_numbers_for_names(grader, folder, students, tmp_path):
+def test_an_anonymous_run_has_numbers_for_names(grade, grader, folder, students, out, tmp_path):
     """In everything that is written; a key file says who is who, and is read again."""
-    keys, out, roster = tmp_path / "keys.csv", tmp_path / "anonymous", tmp_path / "roster.csv"
+    keys, roster, named = tmp_path / "keys.csv", tmp_path / "roster.csv", tmp_path / "named"
     roster.write_text(
         "student,name,login,email,section,tutor\n"
         "ada,Lovelace,ada1815,ada@school.example,B,Tamsin\nbo,Berg,berg07,,A,\n"
@@ -183,13 +143,8 @@ def test_an_anonymous_run_has_numbers_for_names(grader, folder, students, tmp_pa
     attempt = students / "bo" / "2027-01-30T10-00-00"
     attempt.mkdir()
     (students / "bo" / "scores.py").rename(attempt / "scores.py")
-    here = ("--isolation", "process", "--jobs", 1, "--roster", roster)
     reports = [part for name in entries(OF_GRADE) for part in ("--report", name)]
-
-    def grade(*options, out=out):
-        return grader("grade", students, "--out", out, *here, *options)
-
-    assert grade("--anonymous", keys, *reports).code == 0
+    assert grade("--roster", roster, "--anonymous", keys, *reports).code == 0
     assert grader("publish", out).code == 0
     ran = grade()
     assert (ran.code, "holds a run without names. Give its key file" in ran.err) == (2, True)
@@ -202,22 +157,18 @@ def test_an_anonymous_run_has_numbers_for_names(grader, folder, students, tmp_pa
     assert grader("compare", out, out, "--items", items, "--html", page).code == 0
     assert names_in(out, "ada", "Lovelace", "ada1815", "school.example", "Berg", "Tamsin") == []
     assert items.read_text("utf-8").count("\n") > 6
-    assert scores(out)[numbers["bo"]] == ("2", "0.8", "override 01_scores/scores")
-    with (out / "scores.csv").open(encoding="utf-8", newline="") as file:
-        assert {row["student"]: (row["section"], row["tutor"]) for row in csv.DictReader(file)} == {
-            numbers["ada"]: ("B", numbers["tutor Tamsin"]),
-            numbers["bo"]: ("A", ""),
-            numbers["cem"]: ("", ""),
-        }
+    rows = table(out)
+    assert rows[numbers["bo"]]["decided"] == "override 01_scores/scores"
+    assert [rows[numbers[name]]["section"] for name in ("ada", "bo", "cem")] == ["B", "A", ""]
+    assert rows[numbers["ada"]]["tutor"] == numbers["tutor Tamsin"]
     by = f"Handed in by {numbers['ada']} for your group."
     assert by in (out / "feedback" / f"{numbers['cem']}.json").read_text("utf-8")
     before = keys.read_bytes()
     shutil.rmtree(students / "cem")
-    assert grade("--anonymous", keys).code == 0
+    assert grade("--anonymous", keys, "--roster", roster).code == 0
     assert keys.read_bytes() == before
     assert {*scores(out)} == {numbers["ada"], numbers["bo"]}
     assert "keep it outside" in grade("--anonymous", out / "keys.csv").err
-    named = tmp_path / "named"
     (folder / "decisions.toml").unlink()  # without the key file, nobody here is cem
     assert grade(out=named).code == 0
     assert "like ada. Give another --out." in grade("--anonymous", keys, out=named).err

@@ -1,7 +1,6 @@
 """Tests of `grader watch` as a whole: in a pseudo-terminal, in a pipe, and how it ends."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -12,16 +11,18 @@ from typing import Any
 
 import pytest
 
+from tests.grader.cli.conftest import NOT_SCALED
+
 try:
     import pexpect
 except ImportError:  # Windows has no pseudo-terminals
     pexpect = None
 
-NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
+
 RIGHT = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5\n"
 ENDLESS = "def scores(queries, keys):\n    while True:\n        pass\n"
 BEGUN = "Write it where it says TODO"
-ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
 
 # Each starts the real command, which imports torch.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("each alone")]
@@ -84,7 +85,7 @@ def test_save_verdict_hint_next_quit(terminal):
     """A student's loop from beginning to end; the terminal is then as it was."""
     watch = terminal()
     watch.sees(BEGUN)
-    assert not echoes(watch.child)
+    assert not watch.child.getecho()
     watch.save(NOT_SCALED)
     watch.sees("The scores are not scaled.")
     watch.sees("q quit")
@@ -101,7 +102,7 @@ def test_save_verdict_hint_next_quit(terminal):
     watch.sees("0 of 4 points.")
     watch.child.send("q")
     watch.sees("Stopped watching.")
-    assert echoes(watch.child)
+    assert watch.child.getecho()
     assert watch.end() == 0
 
 
@@ -109,12 +110,8 @@ def test_save_verdict_hint_next_quit(terminal):
 @pytest.mark.proof
 def test_an_endless_loop_blocks_neither_keys_nor_saves(terminal, edit):
     """It is left at once, and nothing of it goes on running."""
-    first = '[[assignments]]\nid = "01_scores"'
-    edit(
-        "course.toml",
-        first,
-        f"[limits]\nrequest_seconds = 600\nsubmission_seconds = 1200\n\n{first}",
-    )
+    limits = "[limits]\nrequest_seconds = 600\nsubmission_seconds = 1200\n\n"
+    edit("course.toml", '[[assignments]]\nid = "01', f'{limits}[[assignments]]\nid = "01')
     watch = terminal()
     watch.sees(BEGUN)
     watch.save(ENDLESS)
@@ -130,11 +127,6 @@ def test_an_endless_loop_blocks_neither_keys_nor_saves(terminal, edit):
     assert watch.end() == 0
 
 
-def echoes(child: Any) -> bool:
-    """Whether the terminal shows what is typed."""
-    return child.getecho()
-
-
 @in_a_terminal
 @pytest.mark.proof
 @pytest.mark.parametrize(
@@ -147,73 +139,52 @@ def echoes(child: Any) -> bool:
 def test_the_terminal_is_left_as_it_was(terminal, end, code):
     """However it ends."""
     watch = terminal()
-    assert echoes(watch.child)
+    assert watch.child.getecho()
     watch.sees(BEGUN)
-    assert not echoes(watch.child)
+    assert not watch.child.getecho()
     end(watch.child)
     if code == 0:
         watch.sees("Stopped watching.")
-        assert echoes(watch.child)
+        assert watch.child.getecho()
     assert watch.end() == code
 
 
 @in_a_terminal
 @pytest.mark.proof
-def test_a_plain_terminal_is_sent_no_escapes(terminal):
-    """And no line is longer than it."""
-    watch = terminal(TERM="dumb")
-    watch.sees(BEGUN)
-    watch.save(NOT_SCALED)
-    shown = []
-    watch.child.expect("The scores are not scaled.*q quit")
-    shown.append(watch.child.before + watch.child.after)
-    watch.child.send("q")
-    assert watch.end() == 0
-    text = "".join(shown)
-    assert "\x1b" not in text
-    assert [line for line in text.splitlines() if len(line.rstrip()) > 80] == []
-
-
-@in_a_terminal
-@pytest.mark.proof
-def test_without_a_terminal_it_prints_verdicts_until_it_is_interrupted(folder):
+def test_without_a_terminal_it_prints_verdicts_until_it_is_interrupted(folder, own):
     """Keys are off."""
-    environment = {**os.environ, "PYTHONIOENCODING": "cp437", "COLUMNS": "80"}
     watch = subprocess.Popen(
         [sys.executable, "-m", "grader.cli", "watch", "01"],
         cwd=folder,
-        env=environment,
+        env={**os.environ, "PYTHONIOENCODING": "cp437", "COLUMNS": "80"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        encoding="cp437",
     )
-    assert watch.stdout is not None
     seen = []
 
     def until(text: str) -> None:
         for line in watch.stdout:
-            seen.append(line.decode("cp437").rstrip())
+            seen.append(line.rstrip())
             if text in seen[-1]:
                 return
         pytest.fail("\n".join(seen))
 
     until(BEGUN)
-    path = folder / "assignments" / "01_scores" / "scores.py"
-    path.write_text(RIGHT, "utf-8")
+    own(scores="right")
     until("Congratulations!")
     watch.send_signal(signal.SIGINT)
     rest, faults = watch.communicate(timeout=60)
-    assert (watch.returncode, faults) == (0, b"")
-    seen += rest.decode("cp437").splitlines()
-    assert seen[1:3] == [
+    assert (watch.returncode, faults) == (0, "")
+    assert seen[1:5] == [
         "Watching assignments/: save a file, and its verdict appears here.",
         "Ctrl-C ends it.",
-    ]
-    assert seen[3:5] == [
         "01_scores  assignments/01_scores/scores.py",
         "  · scores                           0 / 2  not attempted yet",
     ]
-    assert not ESCAPE.search("\n".join(seen))
+    seen += rest.splitlines()
+    assert "\x1b[" not in "\n".join(seen)
     assert seen[-2:] == [
         "Everything here is solved: 2 points. Congratulations!",
         "Stopped watching.",

@@ -1,6 +1,8 @@
 """Finding a course, its files, and the exercises that a target names."""
 
 import dataclasses
+import re
+from pathlib import Path
 
 import pytest
 
@@ -29,15 +31,11 @@ def selected(course, *targets):
     return list(course.select(targets))
 
 
-def test_no_target_selects_everything_in_order(course):
-    """Without a target, all exercises are meant."""
-    assert selected(course) == [
-        "01_first_steps/dot",
-        "01_first_steps/scores",
-        "02_layers/Layer",
-        "02_layers/Wrapper",
-        "10_explicit_heads/Layer",
-    ]
+def refusal(select, *targets):
+    """The sentence that targets are refused with."""
+    with pytest.raises(UsageError) as caught:
+        select(*targets)
+    return str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -53,68 +51,63 @@ def test_an_assignment_is_named_by_id_number_or_module(target, course):
     assert selected(course, target) == ["02_layers/Layer", "02_layers/Wrapper"]
 
 
-@pytest.mark.parametrize("target", ["01_first_steps/dot", "dot", "01_first_steps/dot/"])
-def test_an_exercise_is_named_in_full_or_by_a_unique_name(target, course):
-    """The short form is enough where it is unique."""
-    assert selected(course, target) == ["01_first_steps/dot"]
+FIRST = ["01_first_steps/dot", "01_first_steps/scores"]
 
 
-def test_the_full_id_chooses_between_exercises_of_one_name(course):
-    """Where the short form is not unique, the full one is."""
-    assert selected(course, "10_explicit_heads/Layer") == ["10_explicit_heads/Layer"]
-
-
-def test_several_targets_are_joined_in_the_order_of_the_course(course):
-    """The order of targets does not matter, and none counts twice."""
-    assert selected(course, "10", "dot", "01_first_steps", "dot") == [
-        "01_first_steps/dot",
-        "01_first_steps/scores",
-        "10_explicit_heads/Layer",
-    ]
+@pytest.mark.parametrize(
+    ("targets", "ids"),
+    [
+        ("", [*FIRST, "02_layers/Layer", "02_layers/Wrapper", "10_explicit_heads/Layer"]),
+        ("01_first_steps/dot", FIRST[:1]),
+        ("dot", FIRST[:1]),
+        ("01_first_steps/dot/", FIRST[:1]),
+        ("10_explicit_heads/Layer", ["10_explicit_heads/Layer"]),
+        ("10/Layer", ["10_explicit_heads/Layer"]),
+        ("explicit_heads/Layer", ["10_explicit_heads/Layer"]),
+        ("10 dot 01_first_steps dot", [*FIRST, "10_explicit_heads/Layer"]),
+    ],
+)
+def test_targets_are_joined_in_the_order_of_the_course(targets, ids, course):
+    """Exercises in full or by a unique name, none twice; all without a target."""
+    assert selected(course, *targets.split()) == ids
 
 
 def test_a_name_of_two_exercises_is_ambiguous(course):
     """An ambiguous name is answered with what it could mean."""
-    with pytest.raises(UsageError) as caught:
-        course.select(("Layer",))
-    assert str(caught.value) == (
-        "'Layer' names more than one: 02_layers/Layer and 10_explicit_heads/Layer. "
-        "Write one in full."
-    )
+    both = "02_layers/Layer and 10_explicit_heads/Layer. Write one in full."
+    assert refusal(course.select, ("Layer",)) == f"'Layer' names more than one: {both}"
 
 
 @pytest.mark.parametrize(
     ("target", "meant"),
     [
-        ("dto", "dot"),
-        ("LAYERS", "layers"),
-        ("wraper", "Wrapper"),
+        *(("dto", "dot"), ("LAYERS", "layers"), ("wraper", "Wrapper")),
         ("10_explicit_haeds", "10_explicit_heads"),
     ],
 )
 def test_a_misspelt_target_is_answered_with_the_nearest(target, meant, course):
     """A slip of the keyboard is told with the name that was meant, first."""
-    with pytest.raises(UsageError) as caught:
-        course.select((target,))
+    text = refusal(course.select, (target,))
     start = f"There is no assignment or exercise {target!r}. Did you mean {meant}"
-    assert str(caught.value).startswith(start)
-    assert str(caught.value).endswith("?")
+    assert text.startswith(start)
+    assert text.endswith("?")
+
+
+@pytest.mark.parametrize("target", ["Layer", "layer", "2/Layre", "Dot", "softmax", "x9"])
+def test_what_a_message_proposes_can_be_given(target, course):
+    """Whatever stands there names something."""
+    text = refusal(course.select, (target,))
+    names = re.search(r"(?:mean|one:|are:) (.*?)(?:\?|\.$|\. Write)", text)
+    assert names is not None
+    assert all(course.select((name,)) for name in re.split(", | and | or ", names[1]))
 
 
 @pytest.mark.parametrize("target", ["", "zzzzzzzz", "03"])
 def test_a_target_like_nothing_is_answered_with_the_assignments(target, course):
-    """Where nothing is near, the list of assignments helps."""
-    with pytest.raises(UsageError) as caught:
-        course.select((target,))
-    text = str(caught.value)
+    """Where nothing is near, their list helps; one wrong target among right ones is still wrong."""
+    text = refusal(course.select, ("dot", target))
     assert text.startswith(f"There is no assignment or exercise {target!r}.")
     assert "01_first_steps" in text
-
-
-def test_one_wrong_target_among_right_ones_is_still_wrong(course):
-    """A target is never passed over."""
-    with pytest.raises(UsageError, match="no assignment or exercise 'zzzzzzzz'"):
-        course.select(("dot", "zzzzzzzz"))
 
 
 def test_an_exercise_named_like_another_module_is_not_passed_over(course):
@@ -143,9 +136,8 @@ def test_an_assignment_is_found_by_its_names(target, course):
 
 def test_an_assignment_that_is_none_is_answered_with_the_nearest(course):
     """An exercise is no assignment."""
-    with pytest.raises(UsageError) as caught:
-        course.assignment("layer")
-    assert str(caught.value).startswith("There is no assignment 'layer'. Did you mean ")
+    text = refusal(course.assignment, "layer")
+    assert text.startswith("There is no assignment 'layer'. Did you mean ")
 
 
 def test_every_path_is_made_from_the_ids(course):
@@ -155,19 +147,16 @@ def test_every_path_is_made_from_the_ids(course):
         field.name: getattr(paths, field.name).relative_to(course.root).as_posix()
         for field in dataclasses.fields(paths)
     }
+    own = {"solution": "layers.py", "drawing": "picture.py"}
+    own |= {name: f"{name}.toml" for name in ("misconceptions", "hints", "styles", "equivalent")}
+    checks = {"visible_checks": "test_visible.py", "hidden_checks": "test_hidden.py"}
+    checks |= {"recording": "recording.bin"}
+    stub = {"stub": "layers.py", "notebook": "layers.ipynb", "picture": "picture.svg"}
+    folders = {"solutions": own, "tests/checks": checks, "assignments": stub}
     assert shown == {
-        "stub": "assignments/02_layers/layers.py",
-        "notebook": "assignments/02_layers/layers.ipynb",
-        "solution": "solutions/02_layers/layers.py",
-        "misconceptions": "solutions/02_layers/misconceptions.toml",
-        "hints": "solutions/02_layers/hints.toml",
-        "styles": "solutions/02_layers/styles.toml",
-        "equivalent": "solutions/02_layers/equivalent.toml",
-        "visible_checks": "tests/checks/02_layers/test_visible.py",
-        "hidden_checks": "tests/checks/02_layers/test_hidden.py",
-        "recording": "tests/checks/02_layers/recording.bin",
-        "drawing": "solutions/02_layers/picture.py",
-        "picture": "assignments/02_layers/picture.svg",
+        name: f"{folder}/02_layers/{file}"
+        for folder, files in folders.items()
+        for name, file in files.items()
     }
 
 
@@ -178,17 +167,24 @@ def test_a_folder_without_solutions_is_a_released_copy(course):
     assert course.has_solutions
 
 
-@pytest.mark.parametrize(
-    "changed", ["course.toml", "solutions/02_layers/layers.py", "tests/checks/a/test_hidden.py"]
-)
-def test_the_hash_follows_what_decides_scores(changed, course):
-    """The manifest, a solution and a check each change the hash; a student's file does not."""
+@pytest.fixture
+def hash_after(course):
+    """The course's hash after a file was written."""
 
     def hash_after(path, text):
         (course.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (course.root / "course.toml").touch()
         (course.root / path).write_text(text, "utf-8")
         return dataclasses.replace(course).hash
 
+    return hash_after
+
+
+@pytest.mark.parametrize(
+    "changed", ["course.toml", "solutions/02_layers/layers.py", "tests/checks/a/test_hidden.py"]
+)
+def test_the_hash_follows_what_decides_scores(changed, hash_after):
+    """The manifest, a solution and a check each change the hash; a student's file does not."""
     before = hash_after("course.toml", "# nothing")
     assert hash_after("notes/mine.py", "x = 1") == before
     after = hash_after(changed, "x = 2")
@@ -198,90 +194,58 @@ def test_the_hash_follows_what_decides_scores(changed, course):
 
 
 @pytest.mark.parametrize(
-    ("path", "plain", "commented"),
+    ("path", "changed"),
     [
-        ("solutions/02_layers/layers.py", "x = 1\n", "# why\nx = 1  # so\n"),
-        ("course.toml", "x = 1\n", "# why\nx = 1  # so\n"),
-        ("solutions/02_layers/hints.toml", "x = 1\n", "x = 2\n"),
-        ("solutions/02_layers/equivalent.toml", "x = 1\n", "x = 2\n"),
+        ("solutions/02_layers/layers.py", "# why\nx = 1  # so\n"),
+        ("course.toml", "# why\nx = 1  # so\n"),
+        ("solutions/02_layers/hints.toml", "x = 2\n"),
+        ("solutions/02_layers/equivalent.toml", "x = 2\n"),
     ],
 )
-def test_comments_and_hints_decide_no_score(path, plain, commented, course):
+def test_comments_and_hints_decide_no_score(path, changed, hash_after):
     """So that nobody is graded again for them."""
-    (course.root / path).parent.mkdir(parents=True, exist_ok=True)
-    (course.root / "course.toml").touch()
-    (course.root / path).write_text(plain, "utf-8")
-    before = dataclasses.replace(course).hash
-    (course.root / path).write_text(commented, "utf-8")
-    assert dataclasses.replace(course).hash == before
+    assert hash_after(path, "x = 1\n") == hash_after(path, changed)
 
 
 # Finding the course.
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def no_variable(monkeypatch):
     """The environment names no course."""
     monkeypatch.delenv("GRADER_COURSE", raising=False)
 
 
-@pytest.mark.usefixtures("no_variable")
-def test_the_course_is_found_from_any_folder_inside(tmp_path):
-    """The nearest manifest upwards is the course's."""
+def test_the_nearest_course_upwards_is_found(tmp_path, monkeypatch):
+    """From any folder inside, which may be given as a dot; a course inside another counts there."""
     (tmp_path / "course.toml").touch()
     inner = tmp_path / "assignments" / "01_a"
     inner.mkdir(parents=True)
-    assert find_course(inner) == tmp_path
-    assert find_course(tmp_path) == tmp_path
-
-
-@pytest.mark.usefixtures("no_variable")
-def test_the_nearest_of_two_courses_is_meant(tmp_path):
-    """A course inside another is the one that counts there."""
-    inner = tmp_path / "copy"
-    inner.mkdir()
-    (tmp_path / "course.toml").touch()
+    assert find_course(inner) == find_course(tmp_path) == tmp_path
+    monkeypatch.chdir(inner)
+    assert find_course(Path()).resolve() == tmp_path.resolve()
     (inner / "course.toml").touch()
     assert find_course(inner) == inner
 
 
-@pytest.mark.usefixtures("no_variable")
-def test_a_relative_folder_is_searched_upwards_too(tmp_path, monkeypatch):
-    """The working directory may be given as a dot."""
-    (tmp_path / "course.toml").touch()
-    (tmp_path / "inner").mkdir()
-    monkeypatch.chdir(tmp_path / "inner")
-    assert find_course(type(tmp_path)()).resolve() == tmp_path.resolve()
-
-
-@pytest.mark.usefixtures("no_variable")
 def test_outside_of_a_course_the_next_step_is_told(tmp_path):
     """No manifest upwards: the sentence says what to do."""
-    with pytest.raises(UsageError) as caught:
-        find_course(tmp_path)
-    assert str(caught.value) == (
+    assert refusal(find_course, tmp_path) == (
         f"No course.toml in {tmp_path} or any folder above it. "
         "Run the command inside the course's folder."
     )
 
 
 def test_the_variable_names_the_course(tmp_path, monkeypatch):
-    """GRADER_COURSE goes before where one stands."""
+    """GRADER_COURSE goes before where one stands; a wrong one is not passed over."""
     here, there = tmp_path / "here", tmp_path / "there"
     for folder in (here, there):
         folder.mkdir()
         (folder / "course.toml").touch()
     monkeypatch.setenv("GRADER_COURSE", str(there))
     assert find_course(here) == there
-
-
-def test_a_variable_that_names_no_course_is_told(tmp_path, monkeypatch):
-    """A wrong GRADER_COURSE is not passed over in favour of the working directory."""
-    (tmp_path / "course.toml").touch()
     monkeypatch.setenv("GRADER_COURSE", str(tmp_path / "gone"))
-    with pytest.raises(UsageError) as caught:
-        find_course(tmp_path)
-    assert str(caught.value) == (
+    assert refusal(find_course, here) == (
         f"GRADER_COURSE says {tmp_path / 'gone'}, and there is no course.toml there. "
         "Run the command inside the course's folder."
     )

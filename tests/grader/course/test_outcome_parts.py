@@ -6,11 +6,13 @@ from grader.course.course import load_course
 from grader.course.outcome_parts import outcome_parts
 
 CHECKS, SOLUTIONS = "tests/checks/01_scores/", "solutions/01_scores/"
+CHECK = f"{CHECKS}test_hidden.py", "(4, 6, 5)", "(4, 6, 3)"
+MISTAKE = f"{SOLUTIONS}misconceptions.toml", "'''** 1'''", "'''** 2'''"
 
 
 def both(what):
     """The same of each assignment."""
-    return {"01_scores": what, "02_mixture": what}
+    return {"01_scores": [what], "02_mixture": [what]}
 
 
 def changed(root, name, old, new):
@@ -31,43 +33,21 @@ def changed(root, name, old, new):
 @pytest.mark.parametrize(
     ("name", "old", "new", "touched"),
     [
-        (f"{CHECKS}test_hidden.py", "(4, 6, 5)", "(4, 6, 3)", {"01_scores": ["its checks"]}),
+        (*CHECK, {"01_scores": ["its checks"]}),
         (f"{CHECKS}test_visible.py", "    @pytest.mark.gate\n", "", {"01_scores": ["its checks"]}),
         (
-            f"{SOLUTIONS}scores.py",
-            "return products",
-            "return 1 * products",
+            *(f"{SOLUTIONS}scores.py", "return products", "return 1 * products"),
             {"01_scores": ["its solution"], "02_mixture": ["the solution of 01_scores"]},
         ),
-        (
-            f"{SOLUTIONS}misconceptions.toml",
-            "'''** 1'''",
-            "'''** 2'''",
-            {"01_scores": ["its known mistakes"]},
-        ),
-        (
-            "course.toml",
-            "[[assignments]]",
-            "[ledger]\nfile = 'printed.json'\n\n[[assignments]]",
-            both(["the printed tensors"]),
-        ),
-        (
-            "course.toml",
-            "[[assignments]]",
-            "[roles]\nkey = ['k']\n\n[[assignments]]",
-            both(["the roles of parameters"]),
-        ),
-        (
-            "course.toml",
-            "[[assignments]]",
-            "[limits]\nrequest_seconds = 7\n\n[[assignments]]",
-            both(["the limits"]),
-        ),
-        (
-            "course.toml",
-            "weights = 1\n",
-            "weights = 1\nmore = 1\n",
-            both(["the list of exercises"]),
+        (*MISTAKE, {"01_scores": ["its known mistakes"]}),
+        ("course.toml", "weights = 1\n", "weights = 1\nmore = 1\n", both("the list of exercises")),
+        *(
+            ("course.toml", "[[assignments]]", f"{table}\n\n[[assignments]]", both(what))
+            for table, what in (
+                ("[ledger]\nfile = 'printed.json'", "the printed tensors"),
+                ("[roles]\nkey = ['k']", "the roles of parameters"),
+                ("[limits]\nrequest_seconds = 7", "the limits"),
+            )
         ),
     ],
 )
@@ -100,7 +80,7 @@ def test_points_dates_weights_and_words_decide_no_outcome(course_copy, name, old
     ("name", "touched"),
     [
         (f"{CHECKS}helpers.py", {"01_scores": ["its checks"]}),
-        ("tests/checks/helpers.py", both(["files beside the assignments"])),
+        ("tests/checks/helpers.py", both("files beside the assignments")),
     ],
 )
 def test_what_checks_share_decides_outcomes(course_copy, name, touched):
@@ -110,31 +90,17 @@ def test_what_checks_share_decides_outcomes(course_copy, name, touched):
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "own", "compared"),
+    ("edit", "own", "compared"),
     [
-        (
-            f"{CHECKS}test_hidden.py",
-            "(4, 6, 5)",
-            "(4, 6, 3)",
-            "its checks",
-            "the checks of 01_scores",
-        ),
-        (
-            f"{SOLUTIONS}misconceptions.toml",
-            "'''** 1'''",
-            "'''** 2'''",
-            "its known mistakes",
-            "solution and known mistakes of 01_scores",
-        ),
+        (CHECK, "its checks", "the checks of 01_scores"),
+        (MISTAKE, "its known mistakes", "solution and known mistakes of 01_scores"),
     ],
 )
-def test_what_an_assignment_is_compared_with_decides_outcomes(
-    course_copy, name, old, new, own, compared
-):
+def test_what_an_assignment_is_compared_with_decides_outcomes(course_copy, edit, own, compared):
     """A mistake that is recognised there may come along."""
     manifest = course_copy / "course.toml"
     text = manifest.read_text("utf-8")
     imports = 'imports = ["01_scores"]\n'
     manifest.write_text(text.replace(imports, 'compares = ["01_scores"]\n' + imports), "utf-8")
-    touched = changed(course_copy, name, old, new)
+    touched = changed(course_copy, *edit)
     assert touched == {"01_scores": [own], "02_mixture": [compared]}

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from grader.core.errors import CourseError
-from grader.course.printed_tensors import Ledger, Printed
+from grader.course.printed_tensors import Ledger
 from grader.course.settings import LedgerSettings
 
 FILE = "printed_tensors.json"
@@ -48,14 +48,7 @@ def test_infinities_and_whole_numbers_are_values(read):
     assert torch.equal(read(MASK)("T02").tensor, expected)
 
 
-def test_a_right_value_lies_within_half_a_unit_of_the_last_digit(read):
-    """Four decimals are printed: 0.00005 off is right, with a little room for float32."""
-    printed = read(SCORES)("T01")
-    assert 5e-5 < printed.atol < 5.2e-5
-    assert isinstance(printed, Printed)
-
-
-@pytest.mark.parametrize(("decimals", "least"), [(0, 0.5), (2, 0.005), (6, 5e-7)])
+@pytest.mark.parametrize(("decimals", "least"), [(0, 0.5), (2, 0.005), (4, 5e-5), (6, 5e-7)])
 def test_the_tolerance_follows_the_decimals(read, decimals, least):
     """Half a unit of the last digit, whatever that is; and whose values they are is known."""
     printed = read(SCORES, decimals=decimals, source="the book's")("T01")
@@ -70,10 +63,8 @@ def test_a_course_without_a_ledger_has_no_printed_tensors(tmp_path):
     assert not ledger.is_of_the_text(torch.ones(6))
     with pytest.raises(CourseError) as caught:
         ledger("T01")
-    assert str(caught.value) == (
-        "a check asks for printed('T01'), and the course has no printed tensors: there is no "
-        "[ledger] in course.toml"
-    )
+    assert str(caught.value).startswith("a check asks for printed('T01'), and the course has no")
+    assert str(caught.value).endswith("there is no [ledger] in course.toml")
 
 
 def test_an_unknown_id_is_a_course_error(read):
@@ -101,30 +92,18 @@ def test_a_ledger_that_is_no_json_is_a_course_error(data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "entry",
+    ("entries", "told"),
     [
-        "T01",
-        {},
-        {key: value for key, value in SCORES.items() if key != "values"},
-        {**SCORES, "values": [1.0, [2.0]]},
-        {**SCORES, "values": ["many"]},
-        {**SCORES, "values": None},
-        {**SCORES, "printed_in": 5},
+        (["T01"], ""),
+        ([{}], ""),
+        ([{key: value for key, value in SCORES.items() if key != "values"}], ""),
+        *(([{**SCORES, "values": values}], "") for values in ([1.0, [2.0]], ["many"], None)),
+        ([{**SCORES, "printed_in": 5}], ""),
+        ([{**SCORES, "shape": [3]}], "T01"),
+        ([SCORES, {**SCORES, "values": [1.0, 2.0]}], "T01"),
     ],
 )
-def test_an_entry_that_is_none_is_a_course_error(entry, read):
-    """A ledger of another shape is told like one that cannot be read."""
-    with pytest.raises(CourseError, match=r"printed_tensors\.json"):
-        read(entry)
-
-
-def test_the_same_id_twice_is_a_course_error(read):
-    """One of two entries of an id would be lost without a word."""
-    with pytest.raises(CourseError, match="T01"):
-        read(SCORES, {**SCORES, "values": [1.0, 2.0]})
-
-
-def test_a_shape_that_is_not_the_values_is_a_course_error(read):
-    """The ledger says the shape of every tensor, and it has to be true."""
-    with pytest.raises(CourseError, match="T01"):
-        read({**SCORES, "shape": [3]})
+def test_entries_that_are_none_are_a_course_error(entries, told, read):
+    """Also a shape that is not the values', and two of one id, of which one would be lost."""
+    with pytest.raises(CourseError, match=rf"printed_tensors\.json.*{told}"):
+        read(*entries)

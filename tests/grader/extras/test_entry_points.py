@@ -106,14 +106,11 @@ print(sorted(name for name in loaded if name.startswith("grader.extras")))
 """
 
 
+STATUS = pytest.param("status", ["grader.extras.predict"], marks=pytest.mark.proof)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("command", "used"),
-    [
-        ("--help", []),
-        pytest.param("status", ["grader.extras.predict"], marks=pytest.mark.proof),
-    ],
-)
+@pytest.mark.parametrize(("command", "used"), [("--help", []), STATUS])
 def test_a_command_loads_no_extra_that_it_does_not_use(
     course_copy: Path, command: str, used: list[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from decimal import Decimal
 
+import pytest
 from msgspec import structs
 
 from grader.core.records import (
@@ -15,13 +16,7 @@ from grader.core.records import (
     Outcome,
     Visibility,
 )
-from grader.extras.github.report import (
-    MAX_CHECKS,
-    annotations,
-    check,
-    grade,
-    summary,
-)
+from grader.extras.github.report import MAX_CHECKS, annotations, check, grade, summary
 from grader.submissions.protected_files import Change, Protection
 
 SCALE = Mistake("no-scaling", "Scores are not scaled.", "What is d_k for?")
@@ -46,13 +41,12 @@ def test_the_summary_shows_progress_and_named_mistakes(check_run) -> None:
     checks = one_check(where=CodeLocation(FILE, 7))
     found = (Finding((SCALE,)),)
     result = with_exercise(check_run.result, checks, findings=found, score="1.4")
-    run = replace(check_run, result=result)
-    run = replace(run, environment={"GITHUB_STEP_SUMMARY": "/summary"})
+    run = replace(check_run, result=result, environment={"GITHUB_STEP_SUMMARY": "/summary"})
     (file,) = check(run).files
-    assert (file.path, file.append) == ("/summary", True)
-    assert (
-        file.text
-        == """\
+    assert (file.path, file.append, file.text) == ("/summary", True, SUMMARY)
+
+
+SUMMARY = """\
 # Attention, step by step
 
 **1.4 of 2 points**
@@ -72,7 +66,6 @@ def test_the_summary_shows_progress_and_named_mistakes(check_run) -> None:
 
 Next: `01_a/f`
 """
-    )
 
 
 def test_what_is_worth_no_points_says_so(check_run) -> None:
@@ -98,31 +91,31 @@ def test_outside_of_a_job_the_summary_is_printed(check_run) -> None:
     assert "# Attention, step by step" in made.lines
 
 
-def test_an_annotation_points_at_the_students_line(check_run) -> None:
-    """In the repository's own words for the file; escaped as the runner reads it."""
-    result = with_exercise(check_run.result, one_check("100 %: a, b", CodeLocation(FILE, 7)))
-    assert annotations(result, "assignments") == [
-        "::error file=assignments/01_a/a.py,line=7,title=01_a/f%3A not right yet"
-        "::It holds%0A100 %25: a, b"
-    ]
+ERROR = "::error file=assignments/01_a/a.{},title=01_a/f%3A not right yet::{}"
+ANNOTATED = {
+    "the student's line": (
+        one_check("100 %: a, b", CodeLocation(FILE, 7)),
+        [ERROR.format("py,line=7", "It holds%0A100 %25: a, b")],
+    ),
+    "a cell's line is no line of the notebook's file": (
+        one_check("no", CodeLocation("01_a/a.ipynb", 2, 5)),
+        [ERROR.format("ipynb", "cell 5, line 2: It holds%0Ano")],
+    ),
+    "student text cannot be a command": (
+        one_check("x\n::add-mask::a\r::error::b", CodeLocation(FILE, 1)),
+        [ERROR.format("py,line=1", "It holds%0Ax%0A::add-mask::a%0D::error::b")],
+    ),
+    "a stub is no mistake": (one_check("", outcome=Outcome.NOT_ATTEMPTED), []),
+    "neither is what is missing": (one_check("", outcome=Outcome.MISSING), []),
+    "nor a remark": (one_check("better", CodeLocation(FILE, 1), Outcome.REMARK), []),
+}
 
 
-def test_in_a_notebook_an_annotation_names_the_cell(check_run) -> None:
-    """A cell's line is no line of the notebook's file."""
-    where = CodeLocation("01_a/a.ipynb", 2, 5)
-    result = with_exercise(check_run.result, one_check("no", where))
-    assert annotations(result, "") == [
-        "::error file=01_a/a.ipynb,title=01_a/f%3A not right yet::cell 5, line 2: It holds%0Ano"
-    ]
-
-
-def test_what_is_not_attempted_is_not_annotated(check_run) -> None:
-    """A stub is no mistake; neither is a remark."""
-    for outcome in (Outcome.NOT_ATTEMPTED, Outcome.MISSING):
-        result = with_exercise(check_run.result, one_check("", outcome=outcome), score="0")
-        assert annotations(result, "") == []
-    remark = one_check("better", CodeLocation(FILE, 1), Outcome.REMARK)
-    assert annotations(with_exercise(check_run.result, remark), "") == []
+@pytest.mark.parametrize("name", ANNOTATED)
+def test_an_annotation_points_at_what_failed(check_run, name) -> None:
+    """In the repository's own words for the file; on one line, escaped as the runner reads it."""
+    told, lines = ANNOTATED[name]
+    assert annotations(with_exercise(check_run.result, told), "assignments") == lines
 
 
 def test_of_many_annotations_the_last_counts_the_rest(check_run) -> None:
@@ -131,10 +124,8 @@ def test_of_many_annotations_the_last_counts_the_rest(check_run) -> None:
     (assignment,) = result.assignments
     many = structs.replace(assignment, exercises=assignment.exercises * 13)
     lines = annotations(structs.replace(result, assignments=(many,)), "")
-    assert (len(lines), lines[-1]) == (
-        10,
-        "::error title=And more::4 more are in the job summary.",
-    )
+    assert len(lines) == 10
+    assert lines[-1] == "::error title=And more::4 more are in the job summary."
 
 
 def test_student_text_cannot_leave_its_fence(check_run) -> None:
@@ -143,21 +134,7 @@ def test_student_text_cannot_leave_its_fence(check_run) -> None:
     result = with_exercise(check_run.result, one_check(text))
     lines = summary("A", result).splitlines()
     start = lines.index("  `````text")
-    assert lines[start : start + 5] == [
-        "  `````text",
-        *(f"  {line}" for line in text.split("\n")),
-        "  `````",
-    ]
-
-
-def test_student_text_cannot_be_a_command(check_run) -> None:
-    """An annotation is one line, whatever stands in the message."""
-    result = with_exercise(
-        check_run.result, one_check("x\n::add-mask::a\r::error::b", CodeLocation(FILE, 1))
-    )
-    (line,) = annotations(result, "")
-    assert "\n" not in line
-    assert line.endswith("It holds%0Ax%0A::add-mask::a%0D::error::b")
+    assert lines[start + 1 : start + 5] == [f"  {line}" for line in [*text.split("\n"), "`````"]]
 
 
 def test_names_cannot_break_the_table(class_run) -> None:

@@ -2,8 +2,7 @@
 
 import ast
 import json
-from collections.abc import Callable
-from functools import partial
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -85,114 +84,6 @@ def test_a_name_of_the_file_is_another(before: str, after: str) -> None:
     assert renamed(before, {"x": "x_2"}) == after
 
 
-def test_what_an_exercise_sets_stays_to_the_end(tmp_path: Path) -> None:
-    """Later cells that set or change it do so under another name, and each test is kept."""
-    cells = [
-        code("total = 1 + 1", solution=True),
-        code("assert total == 2", grade=True, points=1),
-        code("total = [1]"),
-        code("total.append(2)", solution=True),
-        code("assert total[-1] == 2", grade=True, points=1),
-        code("def total(n):\n    return n and 1 + total(n - 1)", solution=True),
-        code("assert total(3) == 3", grade=True, points=1),
-        code("from math import sqrt as root", solution=True),
-        code("assert root(4) == 2", grade=True, points=1),
-        code("def double(n):\n    return 2 * n", solution=True),
-        code("four = double(2)"),
-        code("assert four == 4", grade=True, points=1),
-    ]
-    written = imported("nbgrader", tmp_path, *cells)
-    names = ["total", "total_2", "total_3", "root", "double"]
-    assert [exercise.name for exercise in written.assignment.exercises] == names
-    assert (written.whole, written.open) == (5, 0)
-
-
-def imported(system: str, folder: Path, *cells: dict[str, Any]) -> Written:
-    """What is made of a notebook of some cells."""
-    path = folder / "some.ipynb"
-    path.write_text(notebook(*cells), "utf-8")
-    return import_notebook(system, path, folder / "course")
-
-
-def test_what_an_exercise_changes_is_the_students(tmp_path: Path) -> None:
-    """Also where it is given before: the stub fails the test of it."""
-    solution = "for n in range(3):\n    stats.append(n)\nlast = n"
-    written = imported(
-        "nbgrader",
-        tmp_path,
-        code("stats = []"),
-        code(solution, solution=True),
-        code("assert len(stats) == 3", grade=True, points=1),
-    )
-    assert (written.whole, written.open) == (1, 0)
-
-
-@pytest.mark.parametrize(
-    "solutions",
-    [
-        ["### BEGIN SOLUTION\ndef f(n):\n    return 1 / n\n### END SOLUTION\nf(0)"],
-        ["x = 1 / 0", "def f(n):\n    return 1 / n"],
-    ],
-)
-def test_code_without_a_test_is_left_out_where_it_fails(
-    solutions: list[str], tmp_path: Path
-) -> None:
-    """It is told at the line of the cell, not at that of the function which it calls."""
-    cells = [code(text, solution=True) for text in solutions]
-    tests = code("assert f(1) == 1", grade=True, points=1)
-    written = imported("nbgrader", tmp_path, *cells, tests)
-    assert (written.whole, written.open) == (1, 0)
-    left_out = "cell 1: the code is left out, because it fails: ZeroDivisionError: division by zero"
-    assert left_out in written.notes
-
-
-def test_exercises_of_like_names_have_classes_of_their_own(tmp_path: Path) -> None:
-    """Else the later one's checks would take the place of the earlier one's."""
-    cells = []
-    for name in ("x2", "x_2"):
-        cells += [code(f"{name} = 1", solution=True)]
-        cells += [code(f"assert {name} == 1", grade=True, points=1)]
-    written = imported("nbgrader", tmp_path, *cells)
-    checks = tmp_path / "course" / "tests" / "checks" / written.assignment.id / "test_visible.py"
-    tree = ast.parse(checks.read_text("utf-8"))
-    names = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
-    assert names == ["TestX2", "TestX2_"]
-
-
-def test_what_is_drawn_at_random_is_tried_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its test may pass once by chance."""
-    tries: list[None] = []
-    monkeypatch.setattr(write, "_tried_once", lambda *_: bool(tries.append(None)))
-    solution = code("import random\nx = random.random()", solution=True)
-    imported("nbgrader", tmp_path, solution, code("assert x < 0.5", grade=True, points=1))
-    assert len(tries) == 2
-
-
-def test_files_that_students_are_given_are_taken_along(tmp_path: Path) -> None:
-    """Otter lists them; a module that tests alone import may hold answers otherwise."""
-    (tmp_path / "listed.py").write_text("ONE = 1", "utf-8")
-    written = imported(
-        "otter",
-        tmp_path,
-        raw("# ASSIGNMENT CONFIG\nstudent_files:\n    - listed.py"),
-        raw(QUESTION),
-        raw("# BEGIN SOLUTION"),
-        code("x = 1 # SOLUTION"),
-        raw("# END SOLUTION"),
-        raw("# BEGIN TESTS"),
-        code("import listed\nassert x == listed.ONE"),
-        raw("# END TESTS"),
-        raw("# END QUESTION"),
-    )
-    assert (written.whole, written.open) == (1, 0)
-    assert f"solutions/{written.assignment.id}/files/listed.py" in written.paths
-
-
-# Broken notebooks.
-
-
 def notebook(*cells: dict[str, Any]) -> str:
     """A notebook of some cells."""
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
@@ -207,6 +98,109 @@ def code(text: str, **marks: Any) -> dict[str, Any]:
     """A code cell, with nbgrader's metadata where there is any."""
     metadata = {"nbgrader": marks} if marks else {}
     return {"cell_type": "code", "source": text, "metadata": metadata, "outputs": []}
+
+
+def own(text: str) -> dict[str, Any]:
+    """A cell that holds a solution."""
+    return code(text, solution=True)
+
+
+def graded(text: str) -> dict[str, Any]:
+    """A cell of tests, worth a point."""
+    return code(text, grade=True, points=1)
+
+
+def imported(folder: Path, *cells: dict[str, Any], system: str = "nbgrader") -> Written:
+    """What is made of a notebook of some cells."""
+    path = folder / "some.ipynb"
+    path.write_text(notebook(*cells), "utf-8")
+    return import_notebook(system, path, folder / "course")
+
+
+def test_what_an_exercise_sets_stays_to_the_end(tmp_path: Path) -> None:
+    """Later cells that set or change it do so under another name, and each test is kept."""
+    cells = [
+        own("total = 1 + 1"),
+        graded("assert total == 2"),
+        code("total = [1]"),
+        own("total.append(2)"),
+        graded("assert total[-1] == 2"),
+        own("def total(n):\n    return n and 1 + total(n - 1)"),
+        graded("assert total(3) == 3"),
+        own("from math import sqrt as root"),
+        graded("assert root(4) == 2"),
+        own("def double(n):\n    return 2 * n"),
+        code("four = double(2)"),
+        graded("assert four == 4"),
+    ]
+    written = imported(tmp_path, *cells)
+    names = ["total", "total_2", "total_3", "root", "double"]
+    assert [exercise.name for exercise in written.assignment.exercises] == names
+    assert (written.whole, written.open) == (5, 0)
+
+
+def test_what_an_exercise_changes_is_the_students(tmp_path: Path) -> None:
+    """Also where it is given before: the stub fails the test of it."""
+    solution = own("for n in range(3):\n    stats.append(n)\nlast = n")
+    written = imported(tmp_path, code("stats = []"), solution, graded("assert len(stats) == 3"))
+    assert (written.whole, written.open) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "solutions",
+    [
+        ["### BEGIN SOLUTION\ndef f(n):\n    return 1 / n\n### END SOLUTION\nf(0)"],
+        ["x = 1 / 0", "def f(n):\n    return 1 / n"],
+    ],
+)
+def test_code_without_a_test_is_left_out_where_it_fails(
+    solutions: list[str], tmp_path: Path
+) -> None:
+    """It is told at the line of the cell, not at that of the function which it calls."""
+    cells = [own(text) for text in solutions]
+    written = imported(tmp_path, *cells, graded("assert f(1) == 1"))
+    assert (written.whole, written.open) == (1, 0)
+    left_out = "cell 1: the code is left out, because it fails: ZeroDivisionError: division by zero"
+    assert left_out in written.notes
+
+
+def test_exercises_of_like_names_have_classes_of_their_own(tmp_path: Path) -> None:
+    """Else the later one's checks would take the place of the earlier one's."""
+    cells = []
+    for name in ("x2", "x_2"):
+        cells += [own(f"{name} = 1")]
+        cells += [graded(f"assert {name} == 1")]
+    written = imported(tmp_path, *cells)
+    checks = tmp_path / "course" / "tests" / "checks" / written.assignment.id / "test_visible.py"
+    tree = ast.parse(checks.read_text("utf-8"))
+    names = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    assert names == ["TestX2", "TestX2_"]
+
+
+def test_what_is_drawn_at_random_is_tried_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its test may pass once by chance."""
+    tries: list[None] = []
+    monkeypatch.setattr(write, "_tried_once", lambda *_: bool(tries.append(None)))
+    solution = own("import random\nx = random.random()")
+    imported(tmp_path, solution, graded("assert x < 0.5"))
+    assert len(tries) == 2
+
+
+def test_files_that_students_are_given_are_taken_along(tmp_path: Path) -> None:
+    """Otter lists them; a module that tests alone import may hold answers otherwise."""
+    (tmp_path / "listed.py").write_text("ONE = 1", "utf-8")
+    listed = raw("# ASSIGNMENT CONFIG\nstudent_files:\n    - listed.py")
+    solution = (raw("# BEGIN SOLUTION"), code("x = 1 # SOLUTION"), raw("# END SOLUTION"))
+    judged = code("import listed\nassert x == listed.ONE")
+    cells = (*solution, raw("# BEGIN TESTS"), judged, raw("# END TESTS"), raw("# END QUESTION"))
+    written = imported(tmp_path, listed, raw(QUESTION), *cells, system="otter")
+    assert (written.whole, written.open) == (1, 0)
+    assert f"solutions/{written.assignment.id}/files/listed.py" in written.paths
+
+
+# Broken notebooks.
 
 
 BROKEN = {
@@ -229,19 +223,17 @@ BROKEN = {
     ),
     "students' copy": (
         "nbgrader",
-        notebook(
-            code("def f():\n    # YOUR CODE HERE\n    raise NotImplementedError()", solution=True)
-        ),
+        notebook(own("def f():\n    # YOUR CODE HERE\n    raise NotImplementedError()")),
         "cell 1: it holds no solution; import the notebook of the `source` folder.",
     ),
     "points": (
         "nbgrader",
-        notebook(code("x = 1", solution=True), code("assert x == 1", grade=True, points="two")),
+        notebook(own("x = 1"), code("assert x == 1", grade=True, points="two")),
         "cell 2: `points` is 'two'; a number of points is needed.",
     ),
     "no exercise": (
         "nbgrader",
-        notebook(code("print('hello')", solution=True)),
+        notebook(own("print('hello')")),
         "cell 1: `print('hello')` is left out: a solution defines a function, a class or a constant",
     ),
 }
@@ -267,6 +259,12 @@ def test_a_notebook_that_cannot_be_imported_is_told_in_a_sentence(
 NAMES = ("f", "Net", "LIMIT")
 
 
+def text_of(test: str, earlier: str = "", output: str = "") -> str | None:
+    """The check that is made of a test, beside the code of earlier ones."""
+    made = draft(Case(1, test, output=output), ast.parse(earlier).body, NAMES, ())
+    return made and made.text
+
+
 @pytest.mark.parametrize(
     ("test", "text"),
     [
@@ -276,43 +274,40 @@ NAMES = ("f", "Net", "LIMIT")
         (">>> f(1)\nTrue", "assert f(1)"),
         (">>> f(1)\ntensor([1])", "assert torch.equal(f(1), torch.tensor([1]))"),
         ("  assert f(1)", "assert f(1)"),
+        ("assert f(", None),
     ],
 )
-def test_a_test_stands_in_its_check(test: str, text: str) -> None:
-    """What its cell shows is a condition."""
-    made = draft(Case(1, test), (), NAMES, ())
-    assert made is not None
-    assert made.text == text
+def test_a_test_stands_in_its_check(test: str, text: str | None) -> None:
+    """What its cell shows is a condition; what is no Python nobody can run."""
+    assert text_of(test) == text
 
 
-def test_a_test_has_what_it_needs_of_earlier_ones() -> None:
-    """And nothing else of them."""
-    earlier = ast.parse("import math\nx = 2\ny = x + 1\nz = 3\nassert f(y)\nprint(y)").body
-    made = draft(Case(4, "assert f(y) == math.sqrt(4)"), earlier, NAMES, ())
-    assert made is not None
-    assert made.text == "import math\nx = 2\ny = x + 1\nassert f(y) == math.sqrt(4)"
+NEEDED = "import math\nx = 2\ny = x + 1"
 
 
-def test_what_an_earlier_test_changes_by_a_call_is_needed() -> None:
-    """A call that judges changes nothing."""
-    earlier = ast.parse("x = [2]\nf(x)\nnp.testing.assert_equal(x, 1)\nassert x").body
-    made = draft(Case(4, "assert x == [3]"), earlier, NAMES, ())
-    assert made is not None
-    assert made.text == "x = [2]\nf(x)\nassert x == [3]"
+@pytest.mark.parametrize(
+    ("test", "earlier", "needed"),
+    [
+        ("assert f(y) == math.sqrt(4)", f"{NEEDED}\nz = 3\nassert f(y)\nprint(y)", NEEDED),
+        (
+            "assert x == [3]",
+            "x = [2]\nf(x)\nnp.testing.assert_equal(x, 1)\nassert x",
+            "x = [2]\nf(x)",
+        ),
+    ],
+)
+def test_a_test_has_what_it_needs_of_earlier_ones(test: str, earlier: str, needed: str) -> None:
+    """And nothing else of them: a call may change something, one that judges changes nothing."""
+    assert text_of(test, earlier) == f"{needed}\n{test}"
 
 
-def test_what_a_test_prints_stands_before_its_value() -> None:
+@pytest.mark.parametrize("right", [2, 4])
+def test_what_a_test_prints_stands_before_its_value(right: int) -> None:
     """As in the output of its cell."""
-    made = draft(Case(1, "print(f(1))\nf(2)", output="2\n3"), (), NAMES, ())
-    assert made is not None
-    for right, passes in ((2, True), (4, False)):
-        text = made.text.replace("f(1)", str(right)).replace("f(2)", "3")
-        ran = partial(exec, text, {})
-        if passes:
-            ran()
-        else:
-            with pytest.raises(AssertionError):
-                ran()
+    text = text_of("print(f(1))\nf(2)", output="2\n3") or ""
+    ends = nullcontext() if right == 2 else pytest.raises(AssertionError)
+    with ends:
+        exec(text.replace("f(1)", str(right)).replace("f(2)", "3"), {})
 
 
 def test_a_check_says_what_its_test_says_of_itself() -> None:
@@ -325,27 +320,15 @@ def test_a_check_says_what_its_test_says_of_itself() -> None:
     ]
 
 
-def test_a_test_that_is_no_python_is_no_check() -> None:
-    """Nobody can run it."""
-    assert draft(Case(1, "assert f("), (), NAMES, ()) is None
-
-
 # Solutions as regions.
 
 
-@pytest.fixture
-def regions() -> Callable[..., list[str]]:
+def regions(text: str, *solution: int) -> list[str]:
     """The pieces of a cell whose marked lines are given, counted from 1."""
-
-    def cut(text: str, *solution: int) -> list[str]:
-        return [
-            piece.text for piece in split(MarkedCode(1, text, frozenset(solution)), (), Notes())
-        ]
-
-    return cut
+    return [piece.text for piece in split(MarkedCode(1, text, frozenset(solution)), (), Notes())]
 
 
-def test_a_region_stands_below_the_docstring(regions) -> None:
+def test_a_region_stands_below_the_docstring() -> None:
     """Also where the whole function was marked; what is written for students stays."""
     (text,) = regions('def f(x):\n    """Twice x."""\n    y = 2 * x\n    return y', 1, 2, 3, 4)
     assert text == (
@@ -354,7 +337,7 @@ def test_a_region_stands_below_the_docstring(regions) -> None:
     )
 
 
-def test_a_region_has_whole_statements(regions) -> None:
+def test_a_region_has_whole_statements() -> None:
     """A marked line within a statement of several lines marks all of it."""
     (text,) = regions(
         "def f(x):\n    # TODO: add.\n    y = 1\n    return sum(\n        [x, y]\n    )", 5
@@ -364,25 +347,21 @@ def test_a_region_has_whole_statements(regions) -> None:
     )
 
 
-def test_a_marked_line_that_opens_a_block_makes_the_whole_body_the_gap(regions) -> None:
+def test_a_marked_line_that_opens_a_block_makes_the_whole_body_the_gap() -> None:
     """Else the stub would be no Python."""
     (text,) = regions("def f(x):\n    if x:\n        return 1\n    return 0", 2)
-    assert (
-        text.index("### BEGIN")
-        < text.index("if x:")
-        < text.index("return 0")
-        < text.index("### END")
-    )
+    places = [text.index(part) for part in ("### BEGIN", "if x:", "return 0", "### END")]
+    assert places == sorted(places)
 
 
-def test_a_cell_is_parted_into_exercises_and_given_code(regions) -> None:
+def test_a_cell_is_parted_into_exercises_and_given_code() -> None:
     """Code that is not marked stays as it is."""
     made = regions("import math\n\nA = 1\n\ndef f():\n    return A\n\nB = 2", 3, 6)
     todo = "# TODO: set A.\n### BEGIN SOLUTION\nA = 1\n### END SOLUTION"
     assert [made[0], made[1], made[3]] == ["import math", todo, "B = 2"]
 
 
-def test_what_a_solution_imports_beside_other_things_is_given(regions) -> None:
+def test_what_a_solution_imports_beside_other_things_is_given() -> None:
     """Other cells may need it; comments above it are the solution's."""
     made = regions("# secret\nimport math\ndef f(x):\n    return math.sqrt(x)", 1, 2, 3, 4)
     assert [made[0], made[1].splitlines()[0]] == ["import math", "def f(x):"]
@@ -391,8 +370,5 @@ def test_what_a_solution_imports_beside_other_things_is_given(regions) -> None:
 @pytest.mark.parametrize("text", ["# %% a part\nX = 1", "def f():\n    # %%\n    return 1"])
 def test_a_line_that_would_begin_a_cell_is_told(text: str, tmp_path: Path) -> None:
     """In a script it would part the cell."""
-    path = tmp_path / "marks.ipynb"
-    tests = code("assert f() == 1 or X", grade=True, points=1)
-    path.write_text(notebook(code(text, solution=True), tests), "utf-8")
     with pytest.raises(UsageError, match="begin a cell of a script"):
-        import_notebook("nbgrader", path, tmp_path / "course")
+        imported(tmp_path, own(text), graded("assert f() == 1 or X"))

@@ -14,6 +14,7 @@ from grader.cli.shared import ExitCode
 from grader.core.errors import UsageError
 from grader.course.course import load_course
 from grader.course.misconceptions import edited, read_misconceptions
+from grader.extras.learning import command
 from grader.extras.learning.proposal import (
     UNPROVEN,
     proposed_edit,
@@ -41,6 +42,30 @@ def learn(grader, work):
     def run(text, *options):
         students = work("bo", scores=text).parent
         return grader("learn", "bo", "scores", "--submissions", students, "--yes", *options)
+
+    return run
+
+
+@pytest.fixture
+def misconceptions(folder):
+    """The file of the known mistakes of `scores`."""
+    return folder / "solutions" / "01_scores" / "misconceptions.toml"
+
+
+@pytest.fixture
+def proof(monkeypatch):
+    """Puts something in the place of the proof."""
+    return lambda ends: monkeypatch.setattr(validate, "prove", lambda *_, **__: ends())
+
+
+@pytest.fixture
+def answer(grader, work, monkeypatch):
+    """Learns the same with an answer to the question."""
+
+    def run(text):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(f"{text}\n"))
+        students = work("bo", scores=FLIPPED).parent
+        return grader("learn", "bo", "scores", "--submissions", students, *WORDS, *QUESTION)
 
     return run
 
@@ -101,10 +126,7 @@ def test_a_class_is_learnt_from_by_all_its_methods(folder, work):
     [
         ("def score(q, k):\n    return q\n", "bo has no function scores for 01_scores/scores"),
         ("def scores(q, k):\n    '''Only this.'''\n", "scores is empty there"),
-        (
-            FLIPPED.replace("-products", "products"),
-            "That code is the solution's own",
-        ),
+        (FLIPPED.replace("-products", "products"), "That code is the solution's own"),
     ],
 )
 def test_what_is_no_mistake_is_said(folder, work, text, words):
@@ -144,6 +166,7 @@ REFUSED = {
     "np.memmap('seen')": "`np.memmap` is no function of tensors",
     "q.untyped_storage().from_file('x')": "`.untyped_storage` is nothing that the solution",
 }
+IMPORTS = "import numpy as np\nimport torch\nfrom torch"
 ASKS = """
 def scores(q, k):
     products = q @ k.T
@@ -155,11 +178,7 @@ def scores(q, k):
 @pytest.mark.parametrize("expression", REFUSED)
 def test_code_that_does_more_than_compute_is_refused(folder, work, edit, expression):
     """In a sentence that names the part; nothing is written, and nothing runs."""
-    edit(
-        "solutions/01_scores/scores.py",
-        "from torch",
-        "import numpy as np\nimport torch\nfrom torch",
-    )
+    edit("solutions/01_scores/scores.py", "from torch", IMPORTS)
     words = (
         f"What bo wrote for 01_scores/scores cannot become a known mistake: {REFUSED[expression]}"
     )
@@ -197,11 +216,7 @@ def test_statements_that_no_solution_needs_are_refused(folder, work, statement, 
 )
 def test_what_computes_is_no_reason_to_refuse(folder, work, edit, expression):
     """Torch's functions and its tensors' methods, numpy's, comprehensions, the solution's names."""
-    edit(
-        "solutions/01_scores/scores.py",
-        "from torch",
-        "import numpy as np\nimport torch\nfrom torch",
-    )
+    edit("solutions/01_scores/scores.py", "from torch", IMPORTS)
     _find, replace = edit_of(folder, work, ASKS.format(f"products = products + {expression}"))
     assert expression.replace("q", "queries")[:5] in replace
 
@@ -238,90 +253,74 @@ def test_what_the_courses_known_mistakes_do_is_learned(root):
     assert len(refused) < len(course.exercises) / 5
 
 
-@pytest.mark.parametrize("answer", ["n", "y"])
-def test_nothing_runs_before_somebody_said_so(folder, grader, work, monkeypatch, answer):
+@pytest.mark.parametrize("is_yes", [False, True])
+def test_nothing_runs_before_somebody_said_so(misconceptions, answer, proof, is_yes):
     """The edit is shown, and then there is the question; no is no."""
-    path = folder / "solutions" / "01_scores" / "misconceptions.toml"
-    before, ran = path.read_bytes(), []
-    monkeypatch.setattr(validate, "prove", lambda *_, **__: ran.append(1) or ExitCode.FINE)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
-    students = work("bo", scores=FLIPPED).parent
-    learned = grader("learn", "bo", "scores", "--submissions", students, *WORDS, *QUESTION)
+    before, ran = misconceptions.read_bytes(), []
+    proof(lambda: ran.append(1) or ExitCode.FINE)
+    learned = answer("ny"[is_yes])
     question = "Run it? It is a student's code; it runs sealed. [y/N]: "
     assert learned.out.index("return -products") < learned.out.index(question)
-    assert (ran, path.read_bytes() == before) == (([1], False) if answer == "y" else ([], True))
-    assert learned.code == (ExitCode.FINE if answer == "y" else ExitCode.NOT_PASSED)
-    assert ("Nothing was run, and nothing was written." in learned.out) == (answer == "n")
+    assert (ran, misconceptions.read_bytes() == before) == ([1] * is_yes, not is_yes)
+    assert learned.code == (ExitCode.FINE if is_yes else ExitCode.NOT_PASSED)
+    assert ("Nothing was run, and nothing was written." in learned.out) == (not is_yes)
 
 
-def test_where_nothing_can_be_sealed_the_question_says_so(grader, work, monkeypatch):
+def test_where_nothing_can_be_sealed_the_question_says_so(answer, monkeypatch):
     """The same limits as for students, and what is missing."""
     plain = SimpleNamespace(isolation=("child process", "limits"))
     monkeypatch.setattr(seal_probe, "shared_launcher", lambda _packages: plain)
-    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
-    students = work("bo", scores=FLIPPED).parent
-    learned = grader("learn", "bo", "scores", "--submissions", students, *WORDS, *QUESTION)
-    assert (
-        "it runs in a process of its own, which this machine cannot seal: it can read your files. [y/N]"
-        in learned.out
-    )
+    where = "it runs in a process of its own, which this machine cannot seal"
+    assert f"{where}: it can read your files. [y/N]" in answer("n").out
 
 
 @pytest.mark.slow
-def test_a_mistake_is_kept_when_it_is_proven(folder, learn):
+def test_a_mistake_is_kept_when_it_is_proven(misconceptions, learn):
     """It is written with its words, and from then on named."""
-    path = folder / "solutions" / "01_scores" / "misconceptions.toml"
-    before = path.read_text("utf-8")
+    before = misconceptions.read_text("utf-8")
     ran = learn(FLIPPED, *WORDS, *QUESTION)
     assert ran.code == ExitCode.FINE, ran.out
-    text = path.read_text("utf-8")
+    text = misconceptions.read_text("utf-8")
     assert text.startswith(before.rstrip("\n"))
     assert "replace = '''    return -products / keys.shape[-1] ** 0.5'''" in text
     again = learn(FLIPPED, *WORDS, *QUESTION)
-    assert again.code == ExitCode.USAGE_OR_COURSE_ERROR
-    assert "'scores-negative' already" in again.err
+    assert (again.code, "'scores-negative' already" in again.err) == (2, True)
 
 
 @pytest.mark.slow
-def test_what_breaks_a_promise_changes_nothing(folder, learn):
+def test_what_breaks_a_promise_changes_nothing(misconceptions, learn):
     """What passes all checks is no mistake: the file is as it was."""
-    path = folder / "solutions" / "01_scores" / "misconceptions.toml"
-    before = path.read_bytes()
+    before = misconceptions.read_bytes()
     same = FLIPPED.replace("return -products", "return 1.0 * products")
     ran = learn(same, *WORDS, *QUESTION)
-    assert ran.code == ExitCode.NOT_PASSED
-    assert "misconceptions.toml is as it was" in ran.out
-    assert path.read_bytes() == before
+    assert (ran.code, "misconceptions.toml is as it was" in ran.out) == (ExitCode.NOT_PASSED, True)
+    assert misconceptions.read_bytes() == before
 
 
 class Killed(BaseException):
     """Stands for the end of the process."""
 
 
-def killed(*_arguments, **_options):
-    """A proof that never ends."""
-    raise Killed
-
-
-def test_a_command_killed_while_it_proves_leaves_nothing_to_the_next(folder, learn, monkeypatch):
+def test_a_command_killed_while_it_proves_leaves_nothing_to_the_next(misconceptions, learn, proof):
     """What was not proven is no known mistake, and its name is free again."""
-    path = folder / "solutions" / "01_scores" / "misconceptions.toml"
-    before = path.read_text("utf-8")
-    monkeypatch.setattr(validate, "prove", lambda *_, **__: ExitCode.FINE)
+    before = misconceptions.read_text("utf-8")
+    proof(lambda: ExitCode.FINE)
     assert learn(FLIPPED, *WORDS, *QUESTION).code == ExitCode.FINE
-    proven = path.read_text("utf-8")
-    path.write_text(before, "utf-8")
-    monkeypatch.setattr(validate, "prove", killed)
-    with monkeypatch.context() as patched:
-        patched.setattr(
-            "grader.extras.learning.command._restore", lambda *_: None
-        )  # nobody tidies up
+    proven = misconceptions.read_text("utf-8")
+    misconceptions.write_text(before, "utf-8")
+
+    def killed():
+        raise Killed
+
+    proof(killed)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(command, "_restore", lambda *_: None)  # nobody tidies up
         with pytest.raises(Killed):
             learn(FLIPPED, *WORDS, *QUESTION)
-    assert UNPROVEN in path.read_text("utf-8")
-    monkeypatch.setattr(validate, "prove", lambda *_, **__: ExitCode.FINE)
+    assert UNPROVEN in misconceptions.read_text("utf-8")
+    proof(lambda: ExitCode.FINE)
     assert learn(FLIPPED, *WORDS, *QUESTION).code == ExitCode.FINE
-    assert path.read_text("utf-8") == proven
+    assert misconceptions.read_text("utf-8") == proven
 
 
 @pytest.mark.parametrize("later", ["", "\n[[misconceptions]]\nid = 'by-hand'\n"])

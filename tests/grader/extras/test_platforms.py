@@ -16,34 +16,31 @@ from grader.extras.gradescope.report import nothing_to_read
 from grader.extras.junit import junit
 from grader.intake.roster import Enrolled
 
-RUNNER = {
-    "CLASSROOM": "spring",
-    "ASSIGNMENT": "attention",
-    "ASSIGNMENT_TYPE": "group",
-    "SUBMISSION_TAG": "submit/2027-02-01",
-    "OWNER": "ada",
-    "COMMIT_URL": "commit",
-    "RELEASE_URL": "release",
-    "REVIEW_URL": "review",
+TOLD = {
+    "classroom": "spring",
+    "assignment": "attention",
+    "assignment_type": "group",
+    "owner": "ada",
+    "submission": "submit/2027-02-01",
+    "commit": "commit",
+    "release": "release",
+    "review": "review",
 }
+NAMES = (
+    "CLASSROOM ASSIGNMENT ASSIGNMENT_TYPE OWNER SUBMISSION_TAG COMMIT_URL RELEASE_URL REVIEW_URL"
+)
 
 
 def test_classroom50_tells_what_the_runner_told(check_run, schemas) -> None:
     """Everything about the submission comes from its environment."""
-    (file,) = classroom50.report.check(replace(check_run, environment=RUNNER)).files
+    environment = dict(zip(NAMES.split(), TOLD.values(), strict=True))
+    (file,) = classroom50.report.check(replace(check_run, environment=environment)).files
     record = schemas.classroom50(file.text)
     told = {key: record[key] for key in list(record)[:10]}
     assert file.path == "result.json"
     assert told == {
         "schema": "classroom50/result/v1",
-        "classroom": "spring",
-        "assignment": "attention",
-        "assignment_type": "group",
-        "owner": "ada",
-        "submission": "submit/2027-02-01",
-        "commit": "commit",
-        "release": "release",
-        "review": "review",
+        **TOLD,
         "datetime": "2027-02-01T12:30:05Z",
     }
 
@@ -76,15 +73,12 @@ def test_gradescope_says_so_when_there_is_nothing_to_read(schemas) -> None:
 
 def test_junit_counts_what_it_holds(class_run, schemas) -> None:
     """Failures, errors and skipped cases as often as the counts say."""
+    tags = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     for file in junit_report.report.grade(class_run):
         root = schemas.junit(file.text)
         for suite in root:
-            for plural, tag in (
-                ("failures", "failure"),
-                ("errors", "error"),
-                ("skipped", "skipped"),
-            ):
-                assert int(suite.get(plural)) == len(suite.findall(f"testcase/{tag}"))
+            counts = {plural: len(suite.findall(f"testcase/{tags[plural]}")) for plural in tags}
+            assert counts == {plural: int(suite.get(plural)) for plural in tags}
         assert int(root.get("tests")) == len(list(root.iter("testcase")))
 
 
@@ -135,13 +129,8 @@ def test_a_blank_overwrites_no_grade(class_run, example_class) -> None:
 def test_moodles_worksheets_are_for_those_whom_moodle_listed(class_run, example_class) -> None:
     """By Moodle's own identifier; everybody else is in the grade import alone."""
     results = [example_class["partly_done"], example_class["two_mistakes"]]
-    ada = Enrolled(
-        "partly_done",
-        "Ada Lovelace",
-        number="7",
-        email="ada@example.org",
-        identifier="Participant 7",
-    )
+    numbers = {"number": "7", "email": "ada@example.org", "identifier": "Participant 7"}
+    ada = Enrolled("partly_done", "Ada Lovelace", **numbers)
     made = {
         file.path: file.text
         for file in moodle(replace(class_run, results=results, roster={"partly_done": ada}))
@@ -167,16 +156,11 @@ def test_pages_come_back_as_the_platform_takes_them(class_run, example_class) ->
         moodle: ("Ada Lovelace_42_assignsubmission_file_", "", "Bo_44_assignsubmission_file_"),
     }
     for report, prefixes in downloads.items():
-        roster = {
-            name: Enrolled(name, upload=prefix)
-            for name, prefix in zip(names, prefixes, strict=True)
-        }
-        made = [
-            {f.path: f.data for f in report(replace(class_run, results=results, roster=r))}
-            for r in (roster, roster)
-        ]
-        assert made[0] == made[1]
-        with zipfile.ZipFile(io.BytesIO(made[0]["feedback.zip"])) as archive:
+        roster = {n: Enrolled(n, upload=prefix) for n, prefix in zip(names, prefixes, strict=True)}
+        run = replace(class_run, results=results, roster=roster)
+        one, again = ({file.path: file.data for file in report(run)} for _ in range(2))
+        assert one == again
+        with zipfile.ZipFile(io.BytesIO(one["feedback.zip"])) as archive:
             expected = [f"{prefix}feedback.html" for prefix in prefixes[:2] if prefix]
             assert archive.namelist() == expected
             assert "partly_done" in archive.read(expected[0]).decode()

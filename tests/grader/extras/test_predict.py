@@ -7,10 +7,12 @@ import click
 import pytest
 from predictions import PATH, PREDICTION
 
-from grader.course.course import Course, Exercise, load_course
+from grader.course.course import load_course
 from grader.extras import predict
+from grader.judging.views import CodeAnswer
 from grader.progress.solved import Solved, what_precedes
 from grader.progress.store import Memory
+from grader.testing.predictions import Prediction
 
 pytestmark = pytest.mark.slow
 
@@ -55,59 +57,49 @@ def test_a_prediction_is_asked_for_remembered_and_answered(grader, predicting):
     assert grader("predict", "01").out == ANSWERED
 
 
-def test_at_a_terminal_the_number_is_asked_for(grader, predicting, monkeypatch):
+@pytest.mark.usefixtures("predicting")
+def test_at_a_terminal_the_number_is_asked_for(grader, monkeypatch):
     """Among those of the choices."""
     monkeypatch.setattr(predict.sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(click, "prompt", lambda text, **_: {"Your prediction (1 to 3)": 3}[text])
     assert grader("predict", "01").out == f"{QUESTION}\n{WAITING}"
 
 
+ONCE = "Give --answer once for each prediction, in this order: 01_scores/scores."
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (
-            ["02"],
-            "There is no prediction for 02. There are some in these assignments: 01.",
-        ),
-        (
-            ["01", "--answer", 4],
-            "4 is no choice for 01_scores/scores; they are numbered from 1 to 3.",
-        ),
-        (
-            ["01", "--answer", 1, "--answer", 2],
-            "Give --answer once for each prediction, in this order: 01_scores/scores.",
-        ),
+        ("02", "There is no prediction for 02. There are some in these assignments: 01."),
+        ("01 --answer 4", "4 is no choice for 01_scores/scores; they are numbered from 1 to 3."),
+        ("01 --answer 1 --answer 2", ONCE),
     ],
-    ids=["none there", "no choice", "too many"],
 )
-def test_what_cannot_be_predicted_is_told(grader, predicting, arguments, said):
+@pytest.mark.usefixtures("predicting")
+def test_what_cannot_be_predicted_is_told(grader, arguments, said):
     """In a sentence, with what there is."""
-    ran = grader("predict", *arguments)
+    ran = grader("predict", *arguments.split())
     assert (ran.code, ran.out, ran.err) == (2, "", f"{said}\n")
+
+
+ANOTHER = "Your code says: c (9).\n  Right code says: b. Look at yours once more.\n  So."
 
 
 @pytest.mark.parametrize(
     ("number", "answer", "told"),
     [
-        (2, (2, "1 → 2"), "  You said: b. Your code says the same: 1 → 2.\n  So."),
-        (2, (2, ""), "  You said: b. Your code says the same.\n  So."),
-        (1, (2, ""), "  You said: a. Your code says: b.\n  So."),
-        (
-            2,
-            (3, "9"),
-            "  You said: b. Your code says: c (9).\n  Right code says: b. Look at yours once more.\n  So.",
-        ),
-        (1, "It broke.", "  You said: a.\n  It broke."),
+        (2, CodeAnswer(2, "1 → 2"), "You said: b. Your code says the same: 1 → 2.\n  So."),
+        (2, CodeAnswer(2, ""), "You said: b. Your code says the same.\n  So."),
+        (1, CodeAnswer(2, ""), "You said: a. Your code says: b.\n  So."),
+        (2, CodeAnswer(3, "9"), f"You said: b. {ANOTHER}"),
+        (1, "It broke.", "You said: a.\n  It broke."),
     ],
 )
 def test_what_was_said_stands_beside_what_the_code_says(small_course, number, answer, told):
     """And where the code is not right, that it is not."""
-    from grader.judging.views import CodeAnswer
-    from grader.testing.predictions import Prediction
-
     one = Prediction("one", "?", ("a", "b", "c"), 2, "So.", lambda student: (1, ""))
-    found = answer if isinstance(answer, str) else CodeAnswer(*answer)
-    assert predict.answer_text(small_course, one, number, found) == told
+    assert predict.answer_text(small_course, one, number, answer) == f"  {told}"
 
 
 def test_what_comes_next_leads_to_a_prediction_and_back(predicting):
@@ -116,14 +108,10 @@ def test_what_comes_next_leads_to_a_prediction_and_back(predicting):
     one, other = (course.exercises[id_] for id_ in ("01_scores/scores", "02_mixture/weights"))
     before = "Before you write it: `grader predict scores` asks what you expect."
     assert [what_precedes(course, each) for each in (one, other)] == [[before], []]
-    assert said_by_watch(course, one) == []
+    checked = SimpleNamespace(environment=SimpleNamespace(course=course))
+    solved = Solved(checked, None, None, [one], "watch")
+    assert [*predict.after(solved)] == []
     Memory(predicting).remember_prediction(one.id, 1)
     assert what_precedes(course, one) == []
-    assert said_by_watch(course, one) == ["Were you right? `grader predict scores`"]
-
-
-def said_by_watch(course: Course, exercise: Exercise) -> list[str]:
-    """What `grader watch` says of an exercise that was just solved."""
-    checked = SimpleNamespace(environment=SimpleNamespace(course=course))
-    solved = Solved(checked, None, None, [exercise], "watch")
-    return [str(shown.text) for shown in predict.after(solved)]
+    said = [str(shown.text) for shown in predict.after(solved)]
+    assert said == ["Were you right? `grader predict scores`"]

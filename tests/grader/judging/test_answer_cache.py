@@ -1,19 +1,21 @@
 """Tests of the answer cache: what is remembered of other students never changes a verdict."""
 
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
 import pytest
+from golden_results import timeless
 
 from grader.course.course import Limits, load_course
 from grader.judging.answer_cache import MOST_FILES, MOST_WAYS, AnswerCache, AnswerCacheSession
 from grader.judging.results import to_json
-from grader.judging.submission_grader import Scope, full_grader, grade
+from grader.judging.run import Check
+from grader.judging.submission_grader import full_grader
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import Frame
 from grader.sessions.base import AsksOtherwise
-from grader.sessions.child import ChildSession, TimeLeft
-from grader.submissions.submission import read_submission
+from grader.sessions.child import TimeLeft
 
 RIGHT = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5\n"
 COUNTS = """
@@ -76,29 +78,9 @@ def course(root):
 
 
 @pytest.fixture
-def verdict(course, warm_parent, temporary_folder, tmp_path):
+def verdict(graded, temporary_folder):
     """Grades a text; the whole record but for durations and the submission's hash."""
-
-    def run(bench, text):
-        file = tmp_path / "student" / "scores.py"
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text, "utf-8")
-        submission = read_submission(course, file.parent, "student")
-        session = ChildSession(warm_parent, submission, course.limits)
-        try:
-            record = to_json(grade(bench, submission, session, Scope(course.exercises)))
-        finally:
-            session.close()
-        return timeless(record)
-
-    return run
-
-
-def timeless(value):
-    """A record without durations."""
-    if isinstance(value, dict):
-        return {key: timeless(part) for key, part in value.items() if key != "duration_s"}
-    return [timeless(part) for part in value] if isinstance(value, list) else value
+    return lambda bench, text: timeless(to_json(graded(bench, text)[0]))
 
 
 def forgetful(bench):
@@ -135,22 +117,16 @@ def test_what_others_answered_changes_no_verdict(bench, verdict, first, others):
 )
 def test_what_is_asked_ahead_changes_no_verdict(bench, verdict, names):
     """Each student as if every check asked by itself; who counts calls sees the same number."""
-    differing = []
     for name in names:
         text = STUDENTS[name]
         alone = verdict(replace(forgetful(bench), expected=None), text)
-        if verdict(forgetful(bench), text) != alone:
-            differing.append(name)
-    assert differing == []
+        assert verdict(forgetful(bench), text) == alone, name
 
 
 def test_right_answers_are_judged_once(bench, verdict, monkeypatch):
     """The second student's answers are known, and no check runs on them."""
-    from grader.judging.run import Check
-
     verdict(bench, STUDENTS["right"])
-    ran = []
-    run = Check.run
+    ran, run = [], Check.run
 
     def listen(check, *given):
         ran.append(check.title)
@@ -166,39 +142,25 @@ def test_right_answers_are_judged_once(bench, verdict, monkeypatch):
     ]
 
 
-def test_a_check_that_asks_something_else_runs_from_its_start(folder_of_course, verdict):
+def test_a_check_that_asks_something_else_runs_from_its_start(course_copy, verdict):
     """Its questions depend on more than replies: each student is judged as if alone."""
-    course = load_course(folder_of_course)
-    bench = full_grader(course, "3")
-    try:
+    path = course_copy / "tests" / "checks" / "01_scores" / "test_visible.py"
+    text = path.read_text("utf-8")
+    old = "queries, keys = draw.normal(3, 5), draw.normal(3, 5)"
+    assert old in text
+    new = "import torch\n\n        queries, keys = torch.randn(3, 5), torch.randn(3, 5)"
+    path.write_text(text.replace(old, new), "utf-8")
+    with closing(full_grader(load_course(course_copy), "3")) as bench:
         for name in ("right", "wrong", "prints"):
             again, alone = (verdict(b, STUDENTS[name]) for b in (bench, forgetful(bench)))
             assert outcomes_of(again) == outcomes_of(alone), name
             assert not again["undecided"]
-    finally:
-        bench.close()
 
 
 def outcomes_of(record):
     """How each check ended; what is said names what was drawn."""
     exercises = [e for a in record["assignments"] for e in a["exercises"]]
     return {check["id"]: check["outcome"] for e in exercises for check in e["checks"]}
-
-
-@pytest.fixture
-def folder_of_course(root, tmp_path):
-    """The tiny course, one check of which draws from torch's own generator."""
-    import shutil
-
-    folder = tmp_path / "course"
-    shutil.copytree(root / "tests" / "example_course", folder)
-    path = folder / "tests" / "checks" / "01_scores" / "test_visible.py"
-    text = path.read_text("utf-8")
-    old = "queries, keys = draw.normal(3, 5), draw.normal(3, 5)"
-    assert old in text
-    new = "import torch\n\n        queries, keys = torch.randn(3, 5), torch.randn(3, 5)"
-    path.write_text(text.replace(old, new), "utf-8")
-    return folder
 
 
 # What is kept is bounded.
@@ -270,21 +232,15 @@ def cache():
 
 
 def test_known_answers_end_as_they_did(cache):
-    """All of them; not a part, and not others."""
-    keep(cache, "check", "file", END, 1, 2, 3)
-    assert known(cache, "check", "file", 1, 2, 3) is END
-    assert known(cache, "check", "file", 1, 2, 4) is None
-    assert known(cache, "check", "other", 1, 2, 3) is None
-    assert known(cache, "other", "file", 1, 2, 3) is None
-
-
-def test_another_way_to_pass_is_kept_beside_the_first(cache):
-    """They part where answers differ."""
+    """All of them; not a part, and not others; another way to pass is kept beside the first."""
     other = SimpleNamespace(what="passed otherwise")
     keep(cache, "check", "file", END, 1, 2, 3)
     keep(cache, "check", "file", other, 1, 5, 3)
     assert known(cache, "check", "file", 1, 2, 3) is END
     assert known(cache, "check", "file", 1, 5, 3) is other
+    assert known(cache, "check", "file", 1, 2, 4) is None
+    assert known(cache, "check", "other", 1, 2, 3) is None
+    assert known(cache, "other", "file", 1, 2, 3) is None
 
 
 def test_nothing_is_left_of_what_was_asked_for_another(cache):

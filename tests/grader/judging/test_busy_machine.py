@@ -2,20 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from grader.core.records import ExerciseResult, Outcome
-from grader.course.course import Course
 from grader.judging.answer_cache import AnswerCacheSession
-from grader.judging.submission_grader import Scope, SubmissionGrader, grade
+from grader.judging.submission_grader import SubmissionGrader
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import decode_header, split
 from grader.sessions.child import ChildSession
 from grader.sessions.stopwatch import NotScheduled
-from grader.submissions.submission import read_submission
 
 RIGHT = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5\n"
 LOADING, CALLING = ("open",), ("call", "batch")
@@ -43,41 +40,33 @@ class Crowded(ChildSession):
 
 
 @pytest.fixture
-def graded(
-    course: Course, bench: SubmissionGrader, warm_parent: Any, tmp_path: Path
-) -> Callable[[tuple[str, ...], int], ExerciseResult]:
+def exercise(bench: SubmissionGrader, graded: Any) -> Callable[..., ExerciseResult]:
     """Grades a right answer whose first requests of a kind get no turn; its one exercise."""
 
     def run(verbs: tuple[str, ...], missed: int) -> ExerciseResult:
-        (tmp_path / "scores.py").write_text(RIGHT, "utf-8")
-        submission = read_submission(course, tmp_path, "student")
-        child = Crowded(warm_parent, submission, course.limits, verbs=verbs, missed=missed)
-        session = AnswerCacheSession(child, bench.answers)
-        try:
-            return grade(bench, submission, session, Scope(course.exercises)).exercises[0]
-        finally:
-            session.close()
+        def crowded(parent: Any, work: Any, limits: Any) -> AnswerCacheSession:
+            child = Crowded(parent, work, limits, verbs=verbs, missed=missed)
+            return AnswerCacheSession(child, bench.answers)
+
+        result, _ended = graded(bench, RIGHT, crowded)
+        return result.exercises[0]
 
     return run
 
 
 @pytest.mark.parametrize("verbs", [LOADING, CALLING], ids=["loading", "calling"])
-def test_who_got_no_turn_once_is_judged_in_a_new_process(
-    graded: Callable[[tuple[str, ...], int], ExerciseResult], verbs: tuple[str, ...]
-) -> None:
+def test_who_got_no_turn_once_is_judged_in_a_new_process(exercise: Any, verbs: Any) -> None:
     """While the file is loaded, or in a call: nothing is lost, also where answers are known."""
     for _student in range(2):
-        exercise = graded(verbs, 1)
-        assert (exercise.score, exercise.undecided) == (exercise.max_score, False)
+        found = exercise(verbs, 1)
+        assert (found.score, found.undecided) == (found.max_score, False)
 
 
 @pytest.mark.parametrize(("verbs", "times"), [(LOADING, 3), (CALLING, 2)])
-def test_who_got_no_turn_again_is_not_judged(
-    graded: Callable[[tuple[str, ...], int], ExerciseResult], verbs: tuple[str, ...], times: int
-) -> None:
+def test_who_got_no_turn_again_is_not_judged(exercise: Any, verbs: Any, times: int) -> None:
     """Undecided, never zero; the checks after it are not waited for one by one."""
-    exercise = graded(verbs, times)
-    first, *others = exercise.checks
-    assert (exercise.score, exercise.had_no_turn) == (None, True)
+    found = exercise(verbs, times)
+    first, *others = found.checks
+    assert (found.score, found.had_no_turn) == (None, True)
     assert (first.outcome, first.message) == (Outcome.NO_TURN, SENTENCE)
     assert {check.outcome for check in others} == {Outcome.BLOCKED}

@@ -3,12 +3,13 @@
 import json
 import shutil
 import sys
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from golden_results import timeless
 
 from grader.classes.store import RunSettings
 from grader.classes.worker import Worker
@@ -90,21 +91,25 @@ class Class:
             dim, value = MIXTURES.get(name, ("-1", "value"))
             (folder / name / "mixture.py").write_text(MIXTURE.format(dim=dim, value=value), "utf-8")
 
-    def results(self, seed="1", language="en", names=tuple(WORK)):
-        """What a new worker makes of each student, but for how long it took."""
+    def worker(self, seed="1", language="en"):
+        """A new worker."""
         course = load_course(self.course)
         settings = RunSettings(self.course, course.hash, seed, "process", language)
-        worker = Worker(settings, self.launcher)
-        with closing(worker):
+        return closing(Worker(settings, self.launcher))
+
+    def results(self, names=tuple(WORK), **settings):
+        """What a new worker makes of each student, but for how long it took."""
+        with self.worker(**settings) as worker:
             found = {name: worker.result(Student(name, self.folder / name)) for name in names}
-        return {name: json.dumps(without_time(to_json(result))) for name, result in found.items()}
+        return {name: json.dumps(timeless(to_json(result))) for name, result in found.items()}
 
-
-def without_time(value):
-    """A result without its durations."""
-    if isinstance(value, dict):
-        return {key: without_time(item) for key, item in value.items() if key != "duration_s"}
-    return [*map(without_time, value)] if isinstance(value, list) else value
+    @contextmanager
+    def opened(self):
+        """The known mistakes of the exercise `scores`, which are found out, and its checks."""
+        with self.worker() as worker:
+            exercise = worker.grader.environment.course.exercises["01_scores/scores"]
+            checks = worker.grader.checks(Scope({exercise.id: exercise}))
+            yield lambda: worker.grader.mistakes.known(exercise, checks, 1), checks
 
 
 @pytest.fixture
@@ -165,6 +170,13 @@ def test_a_class_has_the_same_results_with_a_cold_cache_a_warm_one_and_none(
     assert '"mixture-of-keys"' in compiled.without["later-slip"]
 
 
+FILES = {
+    "check": ("tests/checks/01_scores/test_visible.py", "(2, 3)", "(3, 2)"),
+    "solution": ("solutions/01_scores/scores.py", "= queries", "= 2 * queries"),
+    "mistake": ("solutions/01_scores/misconceptions.toml", "The scores are", "They are"),
+}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
@@ -175,21 +187,16 @@ def test_a_class_has_the_same_results_with_a_cold_cache_a_warm_one_and_none(
 )
 def test_what_was_compiled_for_something_else_is_not_used(small_class, cache, warm, change):
     """For another seed, language or course everything is as if nothing had been kept."""
-    given = {"seed": {"seed": "2"}, "language": {"language": "ja"}}.get(change, {})
-    files = {
-        "check": ("tests/checks/01_scores/test_visible.py", "(2, 3)", "(3, 2)"),
-        "solution": ("solutions/01_scores/scores.py", "= queries", "= 2 * queries"),
-        "mistake": ("solutions/01_scores/misconceptions.toml", "The scores are", "They are"),
-    }
-    if change in files:
-        name, old, new = files[change]
+    given = {change: {"seed": "2", "language": "ja"}[change]} if change not in FILES else {}
+    if change in FILES:
+        name, old, new = FILES[change]
         path = small_class.course / name
         text = path.read_text("utf-8")
         assert old in text
         path.write_text(text.replace(old, new), "utf-8")
-    found = small_class.results(**given, names=SOME)
+    found = small_class.results(SOME, **given)
     cache("")
-    assert found == small_class.results(**given, names=SOME)
+    assert found == small_class.results(SOME, **given)
 
 
 @pytest.mark.proof
@@ -199,40 +206,33 @@ def test_a_torn_cache_is_made_again(small_class, compiled, warm):
     assert {path.parent.name for path in files} >= {"hashes", "mistakes", "requests"}
     for path in files:
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    assert small_class.results(names=SOME) == {name: compiled.cold[name] for name in SOME}
+    assert small_class.results(SOME) == {name: compiled.cold[name] for name in SOME}
 
 
 def test_mistakes_that_visible_checks_rule_out_are_not_run_for_a_new_class(small_class, cache):
     """Only what explains the visible checks is run with a new seed."""
     cache("cache")
-    mistakes = all_misconceptions(load_course(small_class.course))["01_scores"]
-    small_class.results(seed="1", names=("slip",))
-    before = small_class.launcher.launched
-    found = small_class.results(seed="2", names=("slip",))
+    small_class.results(("slip",), seed="1")
+    started = []
+    for _again in range(2):
+        before = small_class.launcher.launched
+        found = small_class.results(("slip",), seed="2")
+        started.append(small_class.launcher.launched - before)
     assert '"scores-not-scaled"' in found["slip"]
-    anew = small_class.launcher.launched - before
-    small_class.results(seed="2", names=("slip",))
-    again = small_class.launcher.launched - before - anew
-    assert anew - again == 1
-    assert len(mistakes) > 2
+    assert started[0] - started[1] == 1
+    assert len(all_misconceptions(load_course(small_class.course))["01_scores"]) > 2
 
 
 def test_hidden_checks_run_with_a_mistake_when_somebody_asks_how_they_go(small_class, cache):
     """Once, and in the order of the checks."""
     cache("cache")
-    course = load_course(small_class.course)
-    settings = RunSettings(course.root, course.hash, "1", "process")
-    exercise = course.exercises["01_scores/scores"]
-    with closing(Worker(settings, small_class.launcher)) as worker:
-        checks = worker.grader.checks(Scope({exercise.id: exercise}))
-        known = worker.grader.mistakes.known(exercise, checks, 1)
-        before = small_class.launcher.launched
+    with small_class.opened() as (known_now, checks):
+        known, before = known_now(), small_class.launcher.launched
         ran = {id_: trace.end for id_, trace in known[0].traces.items()}
+        assert [*ran] == [check.id for check in checks if not check.is_remark]
+        assert len(known[0].traces) == len(ran)
+        assert "none" not in known[0].traces
         assert small_class.launcher.launched == before + 1
-    assert [*ran] == [check.id for check in checks if not check.is_remark]
-    assert len(known[0].traces) == len(ran)
-    assert "none" not in known[0].traces
-    assert small_class.launcher.launched == before + 1
 
 
 def test_what_a_release_found_out_about_known_mistakes_is_not_found_out_again(
@@ -243,14 +243,11 @@ def test_what_a_release_found_out_about_known_mistakes_is_not_found_out_again(
     monkeypatch.setattr(recorder, "_solved", {})  # what other tests recorded in this process
     course = load_course(small_class.course)
     recording = recorder.record(course, course.by_id["01_scores"])
-    exercise = course.exercises["01_scores/scores"]
-    settings = RunSettings(course.root, course.hash, "1", "process")
-    with closing(Worker(settings, small_class.launcher)) as worker:
-        checks = worker.grader.checks(Scope({exercise.id: exercise}))
+    with small_class.opened() as (known_now, _checks):
         before = small_class.launcher.launched
-        known = worker.grader.mistakes.known(exercise, checks, 1)
+        known = known_now()
         assert small_class.launcher.launched == before
-    recorded = [entry.traces for entry in recording.known[exercise.id][0]]
+    recorded = [entry.traces for entry in recording.known["01_scores/scores"][0]]
     ends = [{id_: trace.end for id_, trace in traces.items()} for traces in recorded]
     assert [
         {id_: entry.traces[id_].end for id_ in of} for entry, of in zip(known, ends, strict=True)

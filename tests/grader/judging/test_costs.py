@@ -1,4 +1,4 @@
-"""A course that judges costs: a step that keeps a state, and a function that has little memory."""
+"""A course that judges costs: a function that has little memory."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from grader.core.errors import CourseError
-from grader.core.records import ExerciseResult, Outcome, Result, Visibility
+from grader.core.records import Outcome, Result, Visibility
 from grader.course.course import CHECKS, Course, load_course
 from grader.judging.collect import collect
 from grader.judging.fixtures import read_solutions
@@ -19,7 +19,7 @@ from tests.grader.judging.test_objects import edited
 
 pytestmark = pytest.mark.slow
 
-STEP, PAIRS = "01_costs/step", "01_costs/pairs"
+PAIRS = "01_costs/pairs"
 CHECK_FILE = f"{CHECKS}/01_costs/test_visible.py"
 
 FILES = {
@@ -31,22 +31,11 @@ title = "Costs"
 id = "01_costs"
 title = "Costs"
 [assignments.exercises]
-step = 3
 pairs = 3
 """,
     "solutions/01_costs/costs.py": '''\
 # %%
 import torch
-
-
-# %% exercise="step"
-def step(state, row, weight):
-    """The sum of all rows so far, each times the weight, and the state for the next step."""
-    # TODO: add this row's product to the state.
-    ### BEGIN SOLUTION
-    total = row @ weight if state is None else state + row @ weight
-    return total, total
-    ### END SOLUTION
 
 
 # %% exercise="pairs"
@@ -57,43 +46,8 @@ def pairs(x):
     return torch.stack([(number - x).clamp(min=0).sum() for number in x])
     ### END SOLUTION
 ''',
-    "solutions/01_costs/misconceptions.toml": """\
-[[misconceptions]]
-id = "everything-again"
-exercise = "step"
-find = '''    total = row @ weight if state is None else state + row @ weight
-    return total, total'''
-replace = '''    rows = row[None] if state is None else torch.cat((state, row[None]))
-    return (rows @ weight).sum(0), rows'''
-kind = "slip"
-symptom = "Each step computes the products of all rows again."
-question = "What of the last step is still right in this one?"
-""",
     CHECK_FILE: '''\
 import pytest
-
-
-@pytest.mark.exercise("step")
-class TestStep:
-    @pytest.mark.gate
-    @pytest.mark.weight(2)
-    def test_the_sums_are_right(self, attempt, draw):
-        """Each step should return the sum so far."""
-        rows, weight, state, right = draw.normal(4, 3), draw.normal(3, 5), None, None
-        for row in rows:
-            called = attempt(state, row, weight)
-            state, total = called.value[1], row @ weight
-            right = total if right is None else right + total
-            called.judge(called.value[0], right)
-
-    @pytest.mark.conduct
-    def test_a_step_costs_what_the_first_costs(self, attempt, draw):
-        """A later step should multiply as often as the first."""
-        rows, weight, state, answers = draw.normal(9, 3), draw.normal(3, 5), None, {}
-        for number, row in enumerate(rows, 1):
-            answers[number] = attempt(state, row, weight, meter=True).answer
-            state = answers[number].value[1]
-        attempt.judge.grows(answers, at_most=1.5, step="the step for row {number}")
 
 
 @pytest.mark.exercise("pairs")
@@ -119,12 +73,6 @@ SQUARE = (
     "torch.stack([(number - x).clamp(min=0).sum() for number in x])",
     "(x[:, None] - x[None]).clamp(min=0).sum(1)",
 )
-OTHER_AGAIN = (  # another way to write the known mistake
-    "    total = row @ weight if state is None else state + row @ weight\n    return total, total",
-    "    rows = torch.stack([*([] if state is None else state), row])\n"
-    "    return sum(one @ weight for one in rows), rows",
-)
-
 Grade = Callable[..., Result]
 
 
@@ -145,7 +93,7 @@ def written(root: Path, mark: str = "memory(mib=80)") -> Course:
 
 @pytest.fixture(scope="module")
 def grader(course: Course) -> Iterator[SubmissionGrader]:
-    """Grades with all checks, and knows the mistake."""
+    """Grades with all checks."""
     grader = full_grader(course, "seed")
     yield grader
     grader.close()
@@ -165,37 +113,25 @@ def grade_in_child(grader: SubmissionGrader, course: Course, warm_parent: WarmPa
     return run
 
 
-def ended(exercise: ExerciseResult) -> list[Outcome]:
-    """How the checks of an exercise ended."""
-    return [check.outcome for check in exercise.checks]
+def ended(result: Result) -> list[Outcome]:
+    """How the checks of the exercise ended."""
+    return [check.outcome for check in result.exercises[0].checks]
 
 
-def test_what_costs_little_passes(grade_in_child: Grade) -> None:
+def test_what_needs_little_passes(grade_in_child: Grade) -> None:
     """A process of its own serves the check that limits memory, whatever is remembered."""
     for _again in range(2):
-        step, pairs = grade_in_child().exercises
-        assert ended(step) + ended(pairs) == [Outcome.PASSED] * 5
-
-
-def test_everything_computed_again_is_caught_and_named(grade_in_child: Grade) -> None:
-    """The values are right; how the cost grows is what the mistake is known by."""
-    step, _pairs = grade_in_child(OTHER_AGAIN).exercises
-    assert ended(step) == [Outcome.PASSED, Outcome.FAILED]
-    assert (
-        "The step for row 9 multiplied 9 times as much as the step for row 1: "
-        "135 multiplications, and 15. It should be at most 1.5 times as much."
-    ) in step.checks[1].message
-    assert step.misconceptions == ("everything-again",)
+        assert ended(grade_in_child()) == [Outcome.PASSED] * 3
 
 
 @pytest.mark.only_on("linux", reason="memory is limited there alone")
 def test_a_square_does_not_fit_and_the_other_checks_still_run(grade_in_child: Grade) -> None:
     """The line, what it asked for and the limit are told."""
-    _step, pairs = grade_in_child(SQUARE).exercises
-    assert ended(pairs) == [Outcome.PASSED, Outcome.FAILED, Outcome.PASSED]
-    assert pairs.checks[1].message.splitlines()[-3:] == [
+    result = grade_in_child(SQUARE)
+    assert ended(result) == [Outcome.PASSED, Outcome.FAILED, Outcome.PASSED]
+    assert result.exercises[0].checks[1].message.splitlines()[-3:] == [
         "It asked for 95.4 MiB more; this check allows 80 MiB in all.",
-        "  at 01_costs/costs.py:20",
+        "  at 01_costs/costs.py:10",
         f"    return {SQUARE[1]}",
     ]
 
@@ -207,7 +143,7 @@ def test_where_no_process_of_its_own_can_be_it_is_said(
     submission = edited(course, SQUARE)
     session = InProcessSession(submission, is_alone=True)
     result = grade(grader, submission, session, Scope(course.exercises))
-    assert ended(result.exercises[1]) == [Outcome.PASSED] * 3
+    assert ended(result) == [Outcome.PASSED] * 3
     (note,) = result.assignments[0].notes
     assert "Here they ran without that limit" in note
     assert InProcessSession(read_solutions(course)).within(course.limits) is not None

@@ -28,14 +28,9 @@ from grader.sandbox.kinds import Record
 RIGHT, NAN = torch.tensor([0.25, 0.75]), math.nan
 
 
-def passed(*judged):
-    """A check that passed after it judged these values."""
-    return Trace("passed", tuple(fingerprint(value) for value in judged))
-
-
-def failed(*judged, end="mismatch"):
+def failed(*judged):
     """A check that did not pass; the last of these values was wrong."""
-    return Trace(end, tuple(fingerprint(value) for value in judged))
+    return Trace("mismatch", tuple(fingerprint(value) for value in judged))
 
 
 def tensor(*values):
@@ -48,9 +43,9 @@ def mistake(name):
     return Mistake(name, f"{name} goes wrong.", f"Why does {name}?")
 
 
-def known(names, **traces):
-    """How the checks go with a mistake, or with several whose names are given with a space."""
-    return Known(tuple(mistake(name) for name in names.split()), traces)
+def known(name, **traces):
+    """How the checks go with a mistake."""
+    return Known((mistake(name),), traces)
 
 
 def named(student, *singles, pairs=()):
@@ -64,47 +59,84 @@ def never():
     raise AssertionError("pairs were asked for")
 
 
-UNSCALED = known("unscaled", first=failed(tensor(1.0, 3.0)), second=passed(True))
-CROSSED = known("crossed", first=failed(tensor(0.75, 0.25)), second=failed(tensor(5.0, 6.0)))
-BIASED = known("biased", first=passed(RIGHT), second=failed(tensor(7.0, 8.0)))
-ALL = (UNSCALED, CROSSED, BIASED)
+def written(letters):
+    """How one check after the other went: each has a letter.
+
+    It passed (+), did not run (-), judged false (?) or not a number (~), or came to other values.
+    """
+    special = {
+        "+": Trace("passed", (fingerprint(RIGHT),)),
+        "?": failed(False),
+        "~": Trace("mismatch", (fingerprint(tensor(NAN, NAN)),), is_evidence=False),
+    }
+    traces = {n: special.get(x) or failed(tensor(ord(x), 1.0)) for n, x in enumerate(letters)}
+    return {number: trace for number, trace in traces.items() if letters[number] != "-"}
+
+
+def read(text):
+    """Known mistakes with how the checks go: `name=A+`, and two at once `name&other=AB`."""
+    entries = (entry.split("=") for entry in text.split())
+    return [Known(tuple(map(mistake, n.split("&"))), written(letters)) for n, letters in entries]
+
+
+ALL = "unscaled=A+ crossed=BC biased=+D"
 
 
 # The whole exercise, then single checks, then pairs, else silence.
 
 
-def test_a_mistake_is_named_when_every_check_went_as_it_goes_with_it():
-    """The student's values are a mistake's values."""
-    student = {"first": failed(tensor(0.75, 0.25)), "second": failed(tensor(5.0, 6.0))}
-    assert diagnose(student, ALL, never) == (Finding((mistake("crossed"),)),)
-
-
-def test_who_passes_every_check_is_given_no_name():
-    """Although a mistake that no check catches would explain it, too."""
-    student = {"first": passed(RIGHT), "second": passed(True)}
-    harmless = known("harmless", first=passed(RIGHT), second=passed(True))
-    assert diagnose(student, [harmless, *ALL], never) == ()
-
-
-def test_without_checks_nobody_is_given_a_name():
-    """Nothing ran, nothing is known."""
-    assert diagnose({}, ALL, never) == ()
-
-
-def test_a_check_that_passed_has_to_fit_as_well():
-    """The failing one alone would fit two mistakes."""
-    student = {"first": failed(tensor(1.0, 3.0)), "second": passed(True)}
-    other = known("other", first=failed(tensor(1.0, 3.0)), second=failed(tensor(9.0, 9.0)))
-    assert named(student, other, UNSCALED) == ["unscaled"]
+@pytest.mark.parametrize(
+    ("student", "singles", "pairs", "names"),
+    [
+        pytest.param("BC", ALL, "", ["crossed"], id="every check went as with it"),
+        pytest.param("++", f"harmless=++ {ALL}", "", [], id="all passed"),
+        pytest.param("", ALL, "", [], id="nothing ran"),
+        pytest.param("A+", "other=AE unscaled=A+", "", ["unscaled"], id="one passed as well"),
+        pytest.param("B", ALL, "", ["crossed"], id="what did not run is no evidence"),
+        pytest.param("A+", "gated=A unscaled=A+", "", ["unscaled"], id="came farther"),
+        pytest.param("AD", ALL, "unscaled&biased=AD", ["unscaled", "biased"], id="two apart"),
+        pytest.param("AD", ALL, "", [], id="cannot be made at once"),
+        pytest.param("AD", ALL, "unscaled&biased=AX", [], id="go otherwise at once"),
+        pytest.param("XY", ALL, "unscaled&crossed=XY", ["unscaled", "crossed"], id="interact"),
+        pytest.param(
+            *("XD", ALL, "unscaled&crossed=X+", ["biased", "unscaled", "crossed"]),
+            id="a third beside a pair",
+        ),
+        pytest.param("AD", "half=AE", "", [], id="fails a check otherwise"),
+        pytest.param(
+            *("AD", f"half=AE {ALL}", "unscaled&biased=AD", ["unscaled", "biased"]),
+            id="fails a check otherwise, beside two that fit",
+        ),
+        pytest.param("XY", ALL, "unscaled&biased=A+", [], id="unknown values"),
+        pytest.param("AX", ALL, "", ["unscaled"], id="a part is known"),
+        pytest.param("AXY?", ALL, "", ["unscaled"], id="a third of the tensors is known"),
+        pytest.param("AXYZ", ALL, "", [], id="more that nothing explains"),
+        pytest.param("?X", "short=?+", "", [], id="a part by yes and no"),
+        pytest.param("?+", "short=?C", "", [], id="yes and no, and a check against it"),
+        pytest.param("?C", "short=?C", "", ["short"], id="yes and no, and a check for it"),
+        pytest.param("~+", "overflown=~C", "", [], id="NaN by itself"),
+        pytest.param("~", "overflown=~C", "overflown=~C", [], id="NaN by itself, with pairs"),
+        pytest.param("~C", "overflown=~C", "", ["overflown"], id="NaN beside a value that fits"),
+        pytest.param("~D", "overflown=~+ other=+D", "", ["other"], id="NaN beside another"),
+        pytest.param(
+            *("ADF", "twin=+D wide=AD third=--F", "wide&third=ADF", ["wide", "third"]),
+            id="what is certain is no candidate elsewhere",
+        ),
+        pytest.param(
+            *("X", ALL, "unscaled&crossed=X unscaled&biased=X", ["unscaled", "crossed or biased"]),
+            id="all pairs share one",
+        ),
+        pytest.param("X", ALL, "a&b=X b&c=X c&a=X", ["a or b or c"], id="pairs share nothing"),
+        pytest.param("X", ALL, "a&b=X c&d=X", [], id="pairs share nothing and are many"),
+    ],
+)
+def test_mistakes_are_named_by_how_the_checks_went(student, singles, pairs, names):
+    """By all checks at once, else by some, else as two at once; a wrong name is worse than none."""
+    assert named(written(student), *read(singles), pairs=read(pairs)) == names
 
 
 @pytest.mark.parametrize(
-    ("came", "expected"),
-    [
-        (RIGHT, ["turned"]),
-        (tensor(0.75, 0.25), []),
-        (BY_CHANCE, ["turned"]),
-    ],
+    ("came", "expected"), [(RIGHT, ["turned"]), (tensor(0.75, 0.25), []), (BY_CHANCE, ["turned"])]
 )
 def test_all_that_came_back_has_to_fit_where_a_check_failed(came, expected):
     """Also what was not judged; what is not the same each time tells nothing."""
@@ -113,98 +145,6 @@ def test_all_that_came_back_has_to_fit_where_a_check_failed(came, expected):
     student = Trace("mismatch", (shape,), replied=(fingerprint(came), fingerprint(RIGHT)))
     assert named({"first": student}, known("turned", first=turned)) == expected
     assert named({"first": failed(shape)}, known("turned", first=turned)) == []
-
-
-def test_checks_that_did_not_run_are_no_evidence():
-    """An earlier check blocked them, for the student as with the mistake."""
-    assert named({"first": failed(tensor(0.75, 0.25))}, *ALL) == ["crossed"]
-
-
-def test_a_check_that_did_not_run_with_a_mistake_is_evidence_against_it():
-    """The student came farther than the mistake gets."""
-    gated = known("gated", first=failed(tensor(1.0, 3.0)))
-    student = {"first": failed(tensor(1.0, 3.0)), "second": passed(True)}
-    assert named(student, gated, UNSCALED) == ["unscaled"]
-
-
-def test_two_independent_mistakes_are_both_named():
-    """Each explains the check in which it shows, and both at once explain all."""
-    student = {"first": failed(tensor(1.0, 3.0)), "second": failed(tensor(7.0, 8.0))}
-    assert named(student, *ALL, pairs=[known("unscaled biased", **student)]) == [
-        "unscaled",
-        "biased",
-    ]
-
-
-@pytest.mark.parametrize(
-    "pairs",
-    [
-        [],
-        [known("unscaled biased", first=failed(tensor(1.0, 3.0)), second=failed(tensor(5.0, 5.0)))],
-    ],
-    ids=["cannot be made at once", "go otherwise at once"],
-)
-def test_two_mistakes_that_do_not_go_together_are_not_named(pairs):
-    """What looks like one of them here and like the other there is a third."""
-    student = {"first": failed(tensor(1.0, 3.0)), "second": failed(tensor(7.0, 8.0))}
-    assert named(student, *ALL, pairs=pairs) == []
-
-
-def test_two_mistakes_that_interact_are_both_named():
-    """Their values together are those of neither."""
-    student = {"first": failed(tensor(3.0, 1.0)), "second": failed(tensor(9.0, 9.0))}
-    both = known("unscaled crossed", **student)
-    assert named(student, *ALL, pairs=[both]) == ["unscaled", "crossed"]
-
-
-def test_a_mistake_beside_a_pair_is_named_as_well():
-    """One check shows two mistakes that interact, another a third."""
-    student = {"first": failed(tensor(3.0, 1.0)), "second": failed(tensor(7.0, 8.0))}
-    both = known("unscaled crossed", first=failed(tensor(3.0, 1.0)), second=passed(RIGHT))
-    assert named(student, *ALL, pairs=[both]) == ["biased", "unscaled", "crossed"]
-
-
-def test_a_mistake_that_fails_a_check_otherwise_is_not_named():
-    """That it agrees in another check may be a coincidence of numbers."""
-    half = known("half", first=failed(tensor(1.0, 3.0)), second=failed(tensor(4.0, 4.0)))
-    student = {"first": failed(tensor(1.0, 3.0)), "second": failed(tensor(7.0, 8.0))}
-    assert named(student, half) == []
-    both = known("unscaled biased", **student)
-    assert named(student, half, *ALL, pairs=[both]) == ["unscaled", "biased"]
-
-
-def test_values_of_no_known_mistake_are_given_no_name():
-    """Silence is better than a wrong name."""
-    student = {"first": failed(tensor(0.1, 0.2)), "second": failed(tensor(0.3, 0.4))}
-    assert named(student, *ALL, pairs=[known("unscaled biased", **UNSCALED.traces)]) == []
-
-
-def test_the_part_that_is_known_is_named():
-    """One check fails in a known way, another in an unknown one."""
-    student = {"first": failed(tensor(1.0, 3.0)), "second": failed(tensor(0.3, 0.4))}
-    assert named(student, *ALL) == ["unscaled"]
-
-
-def test_a_part_is_not_named_beside_more_that_nothing_explains():
-    """One of four wrong values could be a known mistake's: what is wrong is more likely something else."""
-    student = {"first": failed(tensor(1.0, 3.0)), "second": failed(tensor(0.3, 0.4))}
-    student["third"] = failed(tensor(0.5, 0.6))
-    assert named(student | {"fourth": failed(False)}, *ALL) == ["unscaled"]
-    assert named(student | {"fourth": failed(tensor(0.7, 0.8))}, *ALL) == []
-
-
-def test_a_part_that_rests_on_yes_and_no_is_not_named():
-    """Many mistakes make one `False`."""
-    short = known("short", first=failed(False), second=passed(True))
-    student = {"first": failed(False), "second": failed(tensor(0.3, 0.4))}
-    assert named(student, short) == []
-
-
-def test_yes_and_no_name_nobody_who_passed_what_the_mistake_fails():
-    """One `False` in common, and another check that speaks against it."""
-    short = known("short", first=failed(False), second=failed(tensor(5.0, 6.0)))
-    assert named({"first": failed(False), "second": passed(RIGHT)}, short) == []
-    assert named({"first": failed(False), "second": failed(tensor(5.0, 6.0))}, short) == ["short"]
 
 
 @pytest.mark.parametrize("value", [False, "wrong", 3, 0.5, None, tensor(0.5)])
@@ -217,107 +157,42 @@ def test_what_tells_more_than_yes_and_no_is_a_tensor_of_two_values_or_more(value
 
 def test_pairs_are_worked_out_only_where_single_mistakes_do_not_explain_all():
     """Working them out takes many runs."""
-    student = {"first": failed(tensor(1.0, 3.0)), "second": passed(True)}
-    assert diagnose(student, ALL, never) == (Finding((mistake("unscaled"),)),)
+    assert diagnose(written("A+"), read(ALL), never) == (Finding((mistake("unscaled"),)),)
     asked = []
-    student = {"first": failed(tensor(0.1, 0.2)), "second": passed(True)}
-    assert diagnose(student, ALL, lambda: asked.append(1) or []) == ()
+    assert diagnose(written("X+"), read(ALL), lambda: asked.append(1) or []) == ()
     assert asked == [1]
 
 
-def test_nan_by_itself_is_no_evidence():
-    """Many mistakes end in NaN; beside a finite value that fits it counts."""
-    empty = Trace("mismatch", (fingerprint(tensor(NAN, NAN)),), is_evidence=False)
-    overflown = known("overflown", first=failed(tensor(NAN, NAN)), second=failed(tensor(5.0, 6.0)))
-    assert named({"first": empty, "second": passed(True)}, overflown) == []
-    assert named({"first": empty}, overflown, pairs=[overflown]) == []
-    assert named({"first": empty, "second": failed(tensor(5.0, 6.0))}, overflown) == ["overflown"]
-
-
-def test_nan_beside_another_mistake_is_named_nothing_of_its_own():
-    """Each finding rests on a check that is evidence."""
-    empty = Trace("mismatch", (fingerprint(tensor(NAN, NAN)),), is_evidence=False)
-    overflown = known("overflown", first=failed(tensor(NAN, NAN)), second=passed(RIGHT))
-    student = {"first": empty, "second": failed(tensor(7.0, 8.0))}
-    other = known("other", first=passed(RIGHT), second=failed(tensor(7.0, 8.0)))
-    assert named(student, overflown, other) == ["other"]
-
-
-# One of several.
-
-
-def alike(count):
-    """So many mistakes that look the same here."""
-    return [known(f"m{number}", first=failed(tensor(1.0, 3.0))) for number in range(count)]
-
-
-@pytest.mark.parametrize("count", range(1, MOST_CANDIDATES + 1))
+@pytest.mark.parametrize("count", range(1, MOST_CANDIDATES + 2))
 def test_mistakes_that_look_the_same_are_named_as_one_of(count):
-    """One finding with all candidates, in the author's order."""
-    found = diagnose({"first": failed(tensor(1.0, 3.0))}, alike(count), never)
-    assert found == (Finding(tuple(mistake(f"m{number}") for number in range(count))),)
-
-
-def test_more_mistakes_that_look_the_same_than_a_few_are_no_finding():
-    """A list of guesses helps nobody."""
-    student = {"first": failed(tensor(1.0, 3.0))}
-    assert diagnose(student, alike(MOST_CANDIDATES + 1), never) == ()
-
-
-def test_what_is_certain_in_one_check_is_no_candidate_in_another():
-    """The smallest number of mistakes explains it."""
-    student = {"first": failed(tensor(1.0, 3.0)), "second": failed(tensor(7.0, 8.0))}
-    student["third"] = failed(tensor(2.0, 2.0))
-    twin = known("twin", first=passed(RIGHT), second=failed(tensor(7.0, 8.0)))
-    wide = known("wide", first=failed(tensor(1.0, 3.0)), second=failed(tensor(7.0, 8.0)))
-    third = known("third", third=failed(tensor(2.0, 2.0)))
-    both = known("wide third", **student)
-    assert named(student, twin, wide, third, pairs=[both]) == ["wide", "third"]
-
-
-def test_the_mistake_that_all_pairs_share_is_certain():
-    """Which other one it is stays open."""
-    student = {"first": failed(tensor(3.0, 1.0))}
-    pairs = [known("unscaled crossed", **student), known("unscaled biased", **student)]
-    assert named(student, *ALL, pairs=pairs) == ["unscaled", "crossed or biased"]
-
-
-def test_pairs_that_share_nothing_are_named_as_one_of():
-    """All of their mistakes, unless they are too many."""
-    student = {"first": failed(tensor(3.0, 1.0))}
-    few = [known(names, **student) for names in ("a b", "b c", "c a")]
-    assert named(student, *ALL, pairs=few) == ["a or b or c"]
-    many = [known(names, **student) for names in ("a b", "c d")]
-    assert named(student, *ALL, pairs=many) == []
+    """One finding with all candidates, in the author's order; of too many there is none."""
+    names = [f"m{number}" for number in range(count)]
+    found = diagnose(written("A"), read("=A ".join([*names, ""])), never)
+    assert found == ((Finding(tuple(map(mistake, names))),) if count <= MOST_CANDIDATES else ())
 
 
 # Values.
 
 
-def test_rounding_makes_no_difference():
-    """Right variants differ in the last bits."""
-    student = {"first": failed(tensor(1.000004, 2.999996))}
-    assert named(student, UNSCALED) == ["unscaled"]
-    assert named({"first": failed(tensor(1.00004, 3.0))}, UNSCALED) == []
-
-
-def test_rounding_grows_with_large_values():
-    """Of a value of a million, the last bit of float32 is worth 0.06."""
-    large = known("large", first=failed(tensor(1e6, 1.0)), second=failed(1e6))
-    student = {"first": failed(tensor(1e6 + 0.5, 1.0)), "second": failed(1e6 + 0.5)}
-    assert named(student, large) == ["large"]
-
-
-def test_another_dtype_is_another_value():
-    """The values are the same, the mistake is not."""
-    student = {"first": failed(tensor(1.0, 3.0).double())}
-    assert named(student, UNSCALED) == []
-
-
-def test_another_shape_is_another_value():
-    """Although the numbers are the same."""
-    student = {"first": failed(tensor(1.0, 3.0)[None])}
-    assert named(student, UNSCALED) == []
+@pytest.mark.parametrize(
+    ("came", "of_mistake", "is_same"),
+    [
+        (tensor(1.000004, 2.999996), tensor(1.0, 3.0), True),
+        (tensor(1.00004, 3.0), tensor(1.0, 3.0), False),
+        (tensor(1e6 + 0.5, 1.0), tensor(1e6, 1.0), True),
+        (1e6 + 0.5, 1e6, True),
+        (tensor(1.0, 3.0).double(), tensor(1.0, 3.0), False),
+        (tensor(1.0, 3.0)[None], tensor(1.0, 3.0), False),
+        (tensor(NAN, 1.0), tensor(NAN, 1.0), True),
+        (tensor(math.inf, -math.inf), tensor(math.inf, -math.inf), True),
+        (tensor(complex(NAN, 1)), tensor(complex(NAN, 1)), True),
+        *((NAN, NAN, True), (math.inf, math.inf, True)),
+    ],
+)
+def test_a_mistake_is_recognised_but_for_rounding(came, of_mistake, is_same):
+    """Which grows with large values; another dtype or shape is another value."""
+    found = named({"first": failed(came)}, known("it", first=failed(of_mistake)))
+    assert found == ["it"] * is_same
 
 
 def test_a_value_more_or_less_is_another_value():
@@ -327,26 +202,13 @@ def test_a_value_more_or_less_is_another_value():
 
 
 @pytest.mark.parametrize(
-    "value", [tensor(NAN, 1.0), tensor(math.inf, -math.inf), tensor(complex(NAN, 1)), NAN, math.inf]
-)
-def test_values_that_are_no_finite_numbers_are_recognised(value):
-    """A mask that leaves a row nothing makes NaN, and has a name."""
-    assert distance(fingerprint(value), fingerprint(value)) == 0.0
-    empty = known("empty", first=failed(value))
-    assert named({"first": failed(value)}, empty) == ["empty"]
-
-
-@pytest.mark.parametrize(
     ("one", "other"),
     [
         (tensor(NAN, 1.0), tensor(NAN, 5.0)),
         (tensor(NAN, 1.0), tensor(2.0, 1.0)),
         (tensor(math.inf, 1.0), tensor(-math.inf, 1.0)),
         (tensor(math.inf, 1.0), tensor(1e30, 1.0)),
-        (NAN, 2.0),
-        (math.inf, NAN),
-        (math.inf, -math.inf),
-        (math.inf, 1e30),
+        *((NAN, 2.0), (math.inf, NAN), (math.inf, -math.inf), (math.inf, 1e30)),
     ],
 )
 def test_not_a_number_hides_no_difference(one, other):
@@ -361,10 +223,9 @@ def test_not_a_number_hides_no_difference(one, other):
 
 def test_a_value_beside_a_shared_nan_counts():
     """Two mistakes both make NaN in the first row, and differ in the others."""
-    one = known("one", first=failed(tensor(NAN, 1.0)))
-    other = known("other", first=failed(tensor(NAN, 5.0)))
-    assert named({"first": failed(tensor(NAN, 5.0))}, one, other) == ["other"]
-    assert separation(one.traces, other.traces) == pytest.approx(4 / 5)
+    one, other = ({"first": failed(tensor(NAN, value))} for value in (1.0, 5.0))
+    assert named(other, known("one", **one), known("other", **other)) == ["other"]
+    assert separation(one, other) == pytest.approx(4 / 5)
 
 
 def test_plain_values_are_the_same_or_not():
@@ -387,9 +248,11 @@ def test_the_order_of_a_mapping_makes_no_difference():
 def test_a_value_of_a_kind_of_its_own_is_known_by_its_type():
     """A class, an instance: whatever it was. What travels is known by its value."""
     assert fingerprint(slice(1)) == fingerprint(slice(2)) == "slice"
-    for one, other in ((1j, 2j), (Decimal(1), Decimal(2)), (date(1, 1, 1), date(1, 1, 2))):
+    for one, other in (
+        *((1j, 2j), (Decimal(1), Decimal(2)), (date(1, 1, 1), date(1, 1, 2))),
+        (deque([1]), deque([2])),
+    ):
         assert fingerprint(one) == fingerprint(one) != fingerprint(other)
-    assert fingerprint(deque([1])) == fingerprint(deque([1])) != fingerprint(deque([2]))
     spot = Record("Point", {"x": 1.0})
     assert 0 < distance(fingerprint(spot), fingerprint(Record("Point", {"x": 1.5}))) < 1
 
@@ -402,11 +265,6 @@ def test_sets_bytes_and_arrays_are_known_by_what_they_hold(one: object, other: o
     """Mistakes are recognised by them, too."""
     assert distance(fingerprint(one), fingerprint(one)) == 0.0
     assert distance(fingerprint(one), fingerprint(other)) > 0.5
-
-
-def test_an_empty_tensor_is_equal_to_itself():
-    """And has no largest difference."""
-    assert distance(fingerprint(torch.zeros(0, 3)), fingerprint(torch.zeros(0, 3))) == 0.0
 
 
 @pytest.mark.parametrize("size", [256, 257, 1_000, 16_777_220])

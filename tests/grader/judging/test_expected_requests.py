@@ -1,9 +1,7 @@
 """Tests of what is asked ahead: the solution's requests, byte for byte, and nothing besides."""
 
 import math
-from contextlib import closing
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,12 +13,12 @@ from grader.course.course import Course
 from grader.judging.answer_cache import AnswerCache
 from grader.judging.expected_requests import ExpectedRequests, shaken
 from grader.judging.solution_requests import SolutionRequests
-from grader.judging.submission_grader import Scope, SubmissionGrader, grade
+from grader.judging.submission_grader import Scope, SubmissionGrader
 from grader.sandbox.stream import Raw
+from grader.sandbox.together import joined, parted
 from grader.sandbox.wire import Frame, Packer, Unpacker, decode_header, encode, split
 from grader.sessions.base import OwnFrame
 from grader.sessions.child import ChildSession
-from grader.submissions.submission import read_submission
 
 
 @dataclass(eq=False)
@@ -45,19 +43,9 @@ class Heard(ChildSession):
 
 
 @pytest.fixture
-def graded(course: Course, warm_parent: Any, tmp_path: Path) -> Any:
-    """Grades files; the result, and what was sent."""
-
-    def run(bench: SubmissionGrader, files: dict[str, str]) -> tuple[Result, Heard]:
-        for name, text in files.items():
-            (tmp_path / name).write_text(text, "utf-8")
-        submission = read_submission(course, tmp_path, "student")
-        heard = Heard(warm_parent, submission, course.limits)
-        with closing(heard):
-            fresh = replace(bench, answers=AnswerCache())
-            return grade(fresh, submission, heard, Scope(course.exercises)), heard
-
-    return run
+def graded_anew(graded: Any) -> Any:
+    """Grades files with nothing remembered; the result, and what was sent."""
+    return lambda bench, files: graded(replace(bench, answers=AnswerCache()), files, Heard)
 
 
 def solutions(course: Course) -> dict[str, str]:
@@ -68,11 +56,11 @@ def solutions(course: Course) -> dict[str, str]:
 
 
 def test_a_right_submission_is_asked_the_same_in_fewer_messages(
-    bench: SubmissionGrader, course: Course, graded: Any
+    bench: SubmissionGrader, course: Course, graded_anew: Any
 ) -> None:
     """Byte for byte what checks ask by themselves: no expected value, no hash of one, no mark."""
-    _result, ahead = graded(bench, solutions(course))
-    _result, alone = graded(replace(bench, expected=None), solutions(course))
+    _result, ahead = graded_anew(bench, solutions(course))
+    _result, alone = graded_anew(replace(bench, expected=None), solutions(course))
     assert ahead.requests == alone.requests
     assert ahead.sent < alone.sent == len(alone.requests)
 
@@ -88,14 +76,24 @@ def test_what_is_asked_is_kept_and_read_back(bench: SubmissionGrader, course: Co
 
 
 def test_another_file_is_asked_by_its_own_name() -> None:
-    """Also where its name stands in what is asked, and where it needs quotes."""
-    header = {"verb": "call", "source": "a.py", "name": "f", "args": ['"source":"a.py"']}
-    made = SolutionRequests("a.py", "a.py -1 {}", {"check": (encode(Frame(header, b"12")),)})
+    """Each of several requests in one frame; what is handed over stays as it is."""
+    text, other = '"source":"a.py"', 'é "b".py'
+    parts = [
+        Frame({"verb": "call", "source": "a.py", "args": [text]}, b"12"),
+        Frame({"verb": "call", "source": "a.py", "args": []}, b"3"),
+    ]
+    whole = encode(joined(parts, source="a.py"))
+    made = SolutionRequests("a.py", "a.py -1 {}", {"check": (whole, encode(parts[0]))})
     assert made.of("a.py", "a.py -1 {}") is made.requests
-    (request,) = made.of('é "b".py', 'é "b".py -1 {}')["check"]
-    ((text, payload),) = split(request)
-    assert decode_header(text) == {**header, "source": 'é "b".py'}
-    assert payload == b"12"
+    requests = made.of(other, f"{other} -1 {{}}")["check"]
+    found = [
+        Frame(decode_header(head), payload) for one in requests for head, payload in split(one)
+    ]
+    frame, alone = found
+    assert alone == Frame({**parts[0].header, "source": other}, b"12")
+    assert [part.header["source"] for part in (frame, *parted(frame))] == [other] * 3
+    assert [part.header["args"] for part in parted(frame)] == [[text], []]
+    assert [part.payload for part in parted(frame)] == [b"12", b"3"]
 
 
 def test_classes_that_are_asked_otherwise_are_asked_nothing_ahead() -> None:
@@ -105,13 +103,13 @@ def test_classes_that_are_asked_otherwise_are_asked_nothing_ahead() -> None:
 
 
 def test_who_is_asked_otherwise_gets_one_new_process_for_it(
-    bench: SubmissionGrader, course: Course, graded: Any
+    bench: SubmissionGrader, course: Course, graded_anew: Any
 ) -> None:
     """The other checks of the exercise ask by themselves; what they say is the same."""
     files = solutions(course)
     files["mixture.py"] = files["mixture.py"].replace("W_query", "Wq")
-    alone, _heard = graded(replace(bench, expected=None), files)
-    ahead, heard = graded(bench, files)
+    alone, _heard = graded_anew(replace(bench, expected=None), files)
+    ahead, heard = graded_anew(bench, files)
     assert outcomes(ahead) == outcomes(alone)
     assert heard.restarts == 1
 
@@ -160,7 +158,7 @@ def test_of_a_reply_with_bytes_that_nobody_knows_nothing_is_left() -> None:
 
 
 def test_the_solution_need_not_run_where_its_replies_are_kept(
-    bench: SubmissionGrader, course: Course, graded: Any, monkeypatch: pytest.MonkeyPatch
+    bench: SubmissionGrader, course: Course, graded_anew: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second process reads what it replied in the first."""
 
@@ -176,5 +174,5 @@ def test_the_solution_need_not_run_where_its_replies_are_kept(
     bench.environment.replies.kept.clear()
     assert set() < ask_all(ExpectedRequests(bench.environment)) <= known
     monkeypatch.setattr(bench.environment.reference_session.inner, "ask", None)
-    result, _heard = graded(bench, solutions(course))
+    result, _heard = graded_anew(bench, solutions(course))
     assert result.score == result.max_score

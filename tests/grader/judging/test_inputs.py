@@ -12,6 +12,13 @@ TEXT = torch.arange(18.0).reshape(6, 3)
 INPUTS = Inputs({"INPUTS": TEXT, "ONE": torch.tensor(1.0)})
 
 
+def run(*lines):
+    """What lines of a message make, with torch alone and a layer."""
+    found = {"torch": torch, "Linear": torch.nn.Linear}
+    exec("\n".join(lines), found)
+    return found
+
+
 @pytest.mark.parametrize(
     ("tensor", "name"),
     [
@@ -48,19 +55,15 @@ def test_what_was_drawn_can_be_drawn_again_from_one_line():
     draw = Draw("visible", "a::visible::b")
     draw.normal(2, 2)
     draw.whole(1, 6)
-    drawn = [
-        draw.normal(4, 5, std=0.5, dtype=torch.float64),
-        draw.uniform(3, 2, low=1.0, high=2.0),
-        draw.permutation(5),
-    ]
+    drawn = [draw.normal(4, 5, std=0.5, dtype=torch.float64), draw.uniform(3, 2, low=1.0, high=2.0)]
+    drawn.append(draw.permutation(5))
     draw.normal(3, 3)
     inputs = Inputs({}, draw.number, tuple(draw.drawn))
-    line, call = call_lines((Call("f", (*drawn[:2], drawn[2]), {}),), inputs)
+    line, call = call_lines((Call("f", tuple(drawn), {}),), inputs)
     assert call == "f(x3, x4, x5)"
     assert "x1" not in line
     assert "(3, 3)" not in line
-    found: dict[str, torch.Tensor] = {}
-    exec(line, {"torch": torch}, found)
+    found = run(line)
     assert all(torch.equal(found[f"x{n}"], value) for n, value in enumerate(drawn, 3))
 
 
@@ -78,8 +81,7 @@ def test_a_layer_can_be_made_again_with_the_weights_that_it_was_given(dtype):
     )
     lines = call_lines(calls, Inputs({}, draw.number, tuple(draw.drawn)))
     assert "torch.randn(3, 2) * 0.8; torch.randn(3, 2) * 0.8;" in lines[0]
-    found = {"torch": torch, "Linear": torch.nn.Linear}
-    exec("\n".join([*lines[:-1], f"result = {lines[-1]}"]), found)
+    found = run(*lines[:-1], f"result = {lines[-1]}")
     assert torch.equal(found["result"], x @ weight.T)
 
 
@@ -89,12 +91,9 @@ def test_equal_draws_stand_together():
     drawn = [draw.normal(2, 3), draw.normal(2, 3), draw.uniform(2), draw.normal(2, 3)]
     inputs = Inputs({}, draw.number, tuple(draw.drawn))
     line, _call = call_lines((Call("f", tuple(drawn), {}),), inputs)
-    assert line.partition("; ")[2] == (
-        "x1, x2 = (torch.randn(2, 3) * 0.8 for _ in range(2)); x3 = torch.rand(2); "
-        "x4 = torch.randn(2, 3) * 0.8"
-    )
-    found: dict[str, torch.Tensor] = {}
-    exec(line, {"torch": torch}, found)
+    together = "x1, x2 = (torch.randn(2, 3) * 0.8 for _ in range(2)); x3 = torch.rand(2); x4 = "
+    assert together in line
+    found = run(line)
     assert all(torch.equal(found[f"x{n}"], value) for n, value in enumerate(drawn, 1))
 
 
@@ -126,13 +125,11 @@ def test_a_tensor_of_which_nothing_is_known_is_written_out(tensor, code):
     calls = (Call("f", (tensor, tensor), {}),)
     line, call = call_lines(calls, Inputs(may_write=True))
     assert (call, line.startswith(f"t1 = {code}")) == ("f(t1, t1)", True)
-    found: dict[str, torch.Tensor] = {}
-    exec(line, {"torch": torch}, found)
+    found = run(line)
     assert found["t1"].dtype == tensor.dtype
     assert torch.equal(found["t1"], tensor)
-    assert call_lines(calls, Inputs({})) == [
-        f"f(<tensor {(*tensor.shape,)}>, <tensor {(*tensor.shape,)}>)"
-    ]
+    short = f"<tensor {(*tensor.shape,)}>"
+    assert call_lines(calls, Inputs({})) == [f"f({short}, {short})"]
 
 
 def test_names_are_counted_and_a_large_tensor_has_none():

@@ -35,12 +35,10 @@ def test_an_exception_is_told_by_its_type_and_message() -> None:
     failure = Failure("exception", "RuntimeError", ("RuntimeError",), message, own=True)
     assert trace_of(StudentOutcome(failure, ())).end == f"exception own RuntimeError: {message}"
     failure = Failure("exception", "TypeError", message="<f at 0x7f22> is no tensor")
-    assert trace_of(StudentOutcome(failure, ())).end == (
-        "exception below TypeError: <f at 0x> is no tensor"
-    )
-    assert trace_of(StudentOutcome(Failure("timeout", message="out of time"), ())).end == (
-        "timeout below"
-    )
+    below = "exception below TypeError: <f at 0x> is no tensor"
+    assert trace_of(StudentOutcome(failure, ())).end == below
+    late = StudentOutcome(Failure("timeout", message="out of time"), ())
+    assert trace_of(late).end == "timeout below"
 
 
 @pytest.mark.parametrize(

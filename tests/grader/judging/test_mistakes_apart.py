@@ -38,6 +38,7 @@ WRITES = f'0 * open("{{path}}", "a").write({READS}) + 3'
 TELLS = f'2 if {READS} == "none" else 3'
 LEAVES = 'setattr(__import__("torch"), "left_behind", 5) or 6'
 FINDS = 'getattr(__import__("torch"), "left_behind", 7)'
+VISIBLE = (Visibility.VISIBLE,)
 STUDENT = "def scores(queries, keys):\n    return queries @ keys.T * {}\n"
 
 
@@ -79,6 +80,15 @@ class Kept(Launcher):
         self.seal, self.launch = inner.seal, inner.launch
 
 
+def known_of(course, launcher, visibilities=tuple(Visibility)):
+    """How the checks of `scores` go with each of its known mistakes, up to the last that ran."""
+    exercise = course.exercises["01_scores/scores"]
+    with closing(full_grader(course, "1", launcher=launcher)) as grader:
+        checks = grader.checks(Scope({exercise.id: exercise}, visibilities))
+        known = grader.mistakes.known(exercise, checks, 1)
+        return [replace(one, traces=dict(one.traces.items())) for one in known]
+
+
 def test_a_known_mistake_writes_no_file(with_mistakes, names, tmp_path, monkeypatch):
     """A student wrote it, and another student's grading runs it."""
     monkeypatch.setenv("SECRET", "topsecret")
@@ -111,8 +121,8 @@ def test_mistakes_in_one_process_go_as_if_each_had_its_own(
         "floats": "4 if __import__('torch').get_default_dtype().itemsize == 4 else 6",
     }
     alone = (with_mistakes(**{name: expression}) for name, expression in mistakes.items())
-    apart = [each for course in alone for each in visibly(course, sealed_parent)]
-    in_turn = visibly(with_mistakes(**mistakes), sealed_parent)
+    apart = [each for course in alone for each in known_of(course, sealed_parent, VISIBLE)]
+    in_turn = known_of(with_mistakes(**mistakes), sealed_parent, VISIBLE)
     assert len(in_turn) == len(mistakes)
     assert write_known(in_turn) == write_known(apart)
 
@@ -121,7 +131,8 @@ def test_a_known_mistake_that_never_ends_is_ended(with_mistakes, sealed_parent):
     """As a student's loop is, after the time of a request."""
     course = with_mistakes(loops="[None for _ in iter(int, 1)]")
     course = replace(course, limits=Limits(request_seconds=0.5))
-    assert ends(course, sealed_parent) == ["timeout below"]
+    (known,) = known_of(course, sealed_parent)
+    assert [trace.end for trace in known.traces.values()] == ["timeout below"]
 
 
 def test_a_process_that_could_not_be_started_says_nothing_of_a_mistake(
@@ -148,37 +159,12 @@ def test_a_process_that_could_not_be_started_says_nothing_of_a_mistake(
 
 def test_what_a_mistake_draws_without_a_seed_is_not_compared(with_mistakes, sealed_parent):
     """It is another number in each process, and no sign of anything; what is not drawn is."""
-    course = with_mistakes(
-        draws='__import__("torch").rand(())', computes='__import__("torch").ones(())'
-    )
-    exercise = course.exercises["01_scores/scores"]
-    with closing(full_grader(course, "1", launcher=sealed_parent)) as grader:
-        checks = grader.checks(Scope({exercise.id: exercise}))
-        draws, computes = grader.mistakes.known(exercise, checks, 1)
-    replies = [
-        {BY_CHANCE in trace.replied for trace in known.traces.values() if trace.failed}
-        for known in (draws, computes)
-    ]
+    draws, ones = (f'__import__("torch").{name}(())' for name in ("rand", "ones"))
+    known = known_of(with_mistakes(draws=draws, computes=ones), sealed_parent)
+    replies = [{BY_CHANCE in t.replied for t in one.traces.values() if t.failed} for one in known]
     assert replies == [{True}, {False}]
-
-
-def visibly(course, launcher):
-    """How the visible checks of `scores` go with each of its known mistakes."""
-    exercise = course.exercises["01_scores/scores"]
-    with closing(full_grader(course, "1", launcher=launcher)) as grader:
-        checks = grader.checks(Scope({exercise.id: exercise}, (Visibility.VISIBLE,)))
-        return grader.mistakes.known(exercise, checks, 1)
 
 
 def gone(*_given):
     """There are no processes left."""
     raise OSError("no more processes")
-
-
-def ends(course, launcher):
-    """How the checks of `scores` go with its one known mistake, up to the last that ran."""
-    exercise = course.exercises["01_scores/scores"]
-    with closing(full_grader(course, "1", launcher=launcher)) as grader:
-        checks = grader.checks(Scope({exercise.id: exercise}))
-        (known,) = grader.mistakes.known(exercise, checks, 1)
-    return [trace.end for trace in known.traces.values()]

@@ -134,12 +134,6 @@ def test_a_released_copy_checks_objects_from_recordings(course: Course, tmp_path
     assert outcomes == {Outcome.PASSED}
 
 
-def test_right_objects_pass_in_a_child_process(grade_in_child: Grade) -> None:
-    """Methods, generators, frames, files and a function by name go the whole way."""
-    result = grade_in_child()
-    assert [failing(result, one.id) for one in result.exercises] == [[]] * 12
-
-
 def test_a_wrong_method_is_told_with_the_calls_before_it(grade_in_child: Grade) -> None:
     """What was pushed stands above what came back."""
     result = grade_in_child(("min(self.numbers)", "max(self.numbers)"))
@@ -171,73 +165,57 @@ def test_a_method_that_is_a_stub_is_told_by_its_name(grade_in_child: Grade) -> N
     assert "`push` is not written yet." in [message for _outcome, message in failing(result, HEAP)]
 
 
+FAILED, CRASHED, EXIT = Outcome.FAILED, Outcome.CRASHED, "__import__('os')._exit(0)"
+HOSTILE = {
+    "a property that exits": (
+        *(
+            "def push(self, number",
+            f"@property\n    def push(self): {EXIT}\n    def other(self, number",
+        ),
+        *(HEAP, CRASHED, ""),
+    ),
+    "a huge set": (
+        *("{(data[i]", "set(range(10**6)) or {(data[i]", TOKENIZER),
+        *(FAILED, "a set of 1000000 entries, more than may travel"),
+    ),
+    "huge bytes": (
+        *('text.encode("utf-8")', "bytes(100 * 2**20)", TOKENIZER),
+        *(FAILED, "bytes of 104857600 bytes, more than may travel"),
+    ),
+    "an array of objects": (
+        *("return self.inputs[index], self", "return np.array([print]), self", PAIRS),
+        *(FAILED, "numpy.ndarray of dtype object, which does not travel"),
+    ),
+    "a function by name": (
+        "return len(self.numbers)",
+        "return __import__('grader.sandbox.wire', fromlist=['x']).NamedFunction('x')",
+        *(HEAP, CRASHED, "malformed reply"),
+    ),
+    "a generator that exits": (
+        *("        yield number\n", f"        yield 1\n            {EXIT}\n"),
+        *(PRIMES, CRASHED, ""),
+    ),
+    "a property of another kind": (
+        *("return self.count\n", "return type('Count', (), {})()\n", MEAN),
+        *(FAILED, "expected 2, received an instance of Count"),
+    ),
+    "a table of another kind": (
+        *('"rows": groups.count()})', '"rows": groups.count()}).style', MEAN_BY),
+        *(FAILED, "expected a DataFrame of shape (2, 2), received"),
+    ),
+    "a pipe for a file": (
+        *("file.write_text(", "__import__('os').mkfifo(path + 'x') or str.format(", SAVE),
+        *(FAILED, "It should write the file scores.csv, and wrote none."),
+    ),
+    "a huge file": (
+        *("file.write_text(", "file.write_bytes(bytes(10**9)) or dict(", SAVE),
+        *(FAILED, "OSError: [Errno 27] File too large"),
+    ),
+}
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "exercise", "outcome", "said"),
-    [
-        (
-            *(
-                "def push(self, number",
-                "@property\n    def push(self): import os; os._exit(0)\n    def other(self, number",
-            ),
-            *(HEAP, Outcome.CRASHED, ""),
-        ),
-        (
-            *("{(data[i]", "set(range(10**6)) or {(data[i]", TOKENIZER),
-            *(Outcome.FAILED, "a set of 1000000 entries, more than may travel"),
-        ),
-        (
-            *('text.encode("utf-8")', "bytes(100 * 2**20)", TOKENIZER),
-            *(Outcome.FAILED, "bytes of 104857600 bytes, more than may travel"),
-        ),
-        (
-            *("return self.inputs[index], self", "return np.array([print]), self", PAIRS),
-            *(Outcome.FAILED, "numpy.ndarray of dtype object, which does not travel"),
-        ),
-        (
-            *(
-                "return len(self.numbers)",
-                "return __import__('grader.sandbox.wire', fromlist=['x']).NamedFunction('x')",
-                HEAP,
-            ),
-            *(Outcome.CRASHED, "malformed reply"),
-        ),
-        (
-            *(
-                "        yield number\n",
-                "        yield 1\n            __import__('os')._exit(0)\n",
-                PRIMES,
-            ),
-            *(Outcome.CRASHED, ""),
-        ),
-        (
-            *("return self.count\n", "return type('Count', (), {})()\n", MEAN),
-            *(Outcome.FAILED, "expected 2, received an instance of Count"),
-        ),
-        (
-            *('"rows": groups.count()})', '"rows": groups.count()}).style', MEAN_BY),
-            *(Outcome.FAILED, "expected a DataFrame of shape (2, 2), received"),
-        ),
-        (
-            *("file.write_text(", "__import__('os').mkfifo(path + 'x') or str.format(", SAVE),
-            *(Outcome.FAILED, "It should write the file scores.csv, and wrote none."),
-        ),
-        (
-            *("file.write_text(", "file.write_bytes(bytes(10**9)) or dict(", SAVE),
-            *(Outcome.FAILED, "OSError: [Errno 27] File too large"),
-        ),
-    ],
-    ids=[
-        "a property that exits",
-        "a huge set",
-        "huge bytes",
-        "an array of objects",
-        "a function by name",
-        "a generator that exits",
-        "a property of another kind",
-        "a table of another kind",
-        "a pipe for a file",
-        "a huge file",
-    ],
+    ("old", "new", "exercise", "outcome", "said"), HOSTILE.values(), ids=HOSTILE
 )
 def test_hostile_objects_cost_their_exercise_alone(
     grade_in_child: Grade, old: str, new: str, exercise: str, outcome: Outcome, said: str

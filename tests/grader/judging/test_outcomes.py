@@ -31,17 +31,8 @@ OUT_OF_BOUNDS = "IndexError: index 2 is out of bounds"
 
 def check(name, raised="", where=WHERE, outcome=Outcome.FAILED, message="It raised."):
     """A check that ended in this way."""
-    return CheckResult(
-        name,
-        f"{name} holds.",
-        Visibility.VISIBLE,
-        1,
-        outcome,
-        message,
-        0.0,
-        where=where,
-        raised=raised,
-    )
+    of = (name, f"{name} holds.", Visibility.VISIBLE, 1, outcome, message, 0.0)
+    return CheckResult(*of, where=where, raised=raised)
 
 
 def shown(*checks):
@@ -85,9 +76,8 @@ def test_another_exception_is_another_failure(other):
 @pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.REMARK])
 def test_the_title_of_a_check_that_an_exception_ended_accuses_of_nothing(outcome):
     """What it says was not judged."""
-    assert check_head(check("a", OUT_OF_BOUNDS, outcome=outcome)) == (
-        "a holds.  (ended by IndexError)"
-    )
+    head = check_head(check("a", OUT_OF_BOUNDS, outcome=outcome))
+    assert head == "a holds.  (ended by IndexError)"
     assert check_head(check("a"), beside=" (wrong)") == "a holds. (wrong)"
 
 
@@ -109,10 +99,7 @@ def test_what_may_follow_from_an_earlier_failure_is_counted_there():
     [
         ({"judged_with": ("f",)}, "Judged with a right `f`, because yours is not."),
         ({"judged_with": ("f", "g")}, "Judged with right `f`, `g`, because yours are not."),
-        (
-            {"may_come_from": ("f",)},
-            "Part of this may come from your `f`, which is not right yet.",
-        ),
+        ({"may_come_from": ("f",)}, "Part of this may come from your `f`, which is not right yet."),
         ({"to_judge_with": ("f",)}, "Judged with a right `f` when it is graded."),
         ({"to_judge_with": ("f", "g")}, "Judged with right `f`, `g` when it is graded."),
     ],
@@ -132,9 +119,7 @@ def test_a_page_says_why_a_recognised_slip_leaves_less_than_elsewhere():
     """Behind an exception nothing was judged, so that its least does not hold."""
     exercise = ExerciseResult("01_a/one", Decimal(0), 2, findings=(SLIP,))
     (note,) = notes_above(exercise)
-    assert note.startswith(
-        "Fewer points are left than is usual for a slip: the code ended in an exception"
-    )
+    assert note.startswith("Fewer points are left than is usual for a slip: the code ended in an")
     assert leading_lines(exercise)[-1] == note
     (note,) = notes_above(replace(exercise, findings=(replace(SLIP, is_partial=True),)))
     assert note.endswith("is usual for a slip: not each check that fails is explained by it.")

@@ -3,7 +3,6 @@
 import random
 
 import pytest
-from generated_class import picture
 from msgspec.structs import replace
 
 from grader.core.records import Axis, Picture
@@ -27,51 +26,38 @@ PICTURE = Picture(
 )
 
 
+def cells(picture: Picture, what: str) -> list[list[list[object]]]:
+    """What the cells of both sides have, row by row."""
+    return [[[getattr(c, what) for c in row] for row in grid.rows] for grid in grids(picture, 6)]
+
+
 def test_both_sides_have_the_colours_of_the_expected_values() -> None:
     """From 0 to the largest in six steps, below zero too; what is no number has none."""
-    expected, received = grids(PICTURE, 6)
-    assert [[cell.step for cell in row] for row in expected.rows] == [[6, 0], [2, 5]]
-    assert [[cell.step for cell in row] for row in received.rows] == [[6, 0], [None, -5]]
+    assert cells(PICTURE, "step") == [[[6, 0], [2, 5]], [[6, 0], [None, -5]]]
+    empty = replace(PICTURE, expected=((0.0, 0.0),), received=(("nan", "nan"),), first=(0, 0))
+    empty = replace(empty, differs=((True, True),))
+    assert cells(empty, "step") == [[[0, 0]], [[None, None]]]
 
 
 def test_cells_know_where_they_differ() -> None:
     """The first of them is told apart."""
-    _, received = grids(PICTURE, 6)
-    assert [[cell.differs for cell in row] for row in received.rows] == [
-        [False, False],
-        [True, True],
-    ]
-    assert [[cell.is_first for cell in row] for row in received.rows] == [
-        [False, False],
-        [True, False],
-    ]
+    assert cells(PICTURE, "differs")[1] == [[False, False], [True, True]]
+    assert cells(PICTURE, "is_first")[1] == [[False, False], [True, False]]
 
 
 def test_all_cells_have_as_many_decimals_as_fit() -> None:
-    """A zero is a zero, and minus is a minus sign."""
-    texts = [[cell.text for cell in row] for row in grids(PICTURE, 6)[1].rows]
-    assert texts == [["1.000", "0"], ["NaN", "−0.750"]]
-
-
-def test_what_counts_as_equal_is_shown_as_the_same_number() -> None:
-    """Rounding could tell it apart."""
+    """What counts as equal is the same number, which rounding could tell apart."""
+    assert cells(PICTURE, "text")[1] == [["1.000", "0"], ["NaN", "−0.750"]]
     near = replace(PICTURE, received=((1.00501, 0.0), (0.5, -0.75)))
-    texts = [[cell.text for cell in row] for row in grids(near, 6)[1].rows]
-    assert texts == [["1.000", "0"], ["0.500", "−0.750"]]
+    assert cells(near, "text")[1] == [["1.000", "0"], ["0.500", "−0.750"]]
 
 
 @pytest.mark.parametrize(
     ("number", "decimals", "room", "text"),
     [
-        (0.1234, 4, 6, "0.1234"),
-        (-0.5, 2, 6, "−0.50"),
-        (0.0, 4, 6, "0"),
-        (1e-9, 4, 6, "0.0000"),
-        (123456.0, 2, 6, "1.2e5"),
-        (-1e12, 2, 6, "−1e12"),
-        (-1.5e-300, 4, 4, "0"),
-        ("inf", 4, 6, "∞"),
-        ("-inf", 4, 6, "−∞"),
+        *((0.1234, 4, 6, "0.1234"), (-0.5, 2, 6, "−0.50"), (0.0, 4, 6, "0")),
+        *((1e-9, 4, 6, "0.0000"), (123456.0, 2, 6, "1.2e5"), (-1e12, 2, 6, "−1e12")),
+        *((-1.5e-300, 4, 4, "0"), ("inf", 4, 6, "∞"), ("-inf", 4, 6, "−∞")),
     ],
 )
 def test_a_number_fits_into_its_cell(
@@ -109,18 +95,3 @@ def test_a_window_into_a_large_tensor_says_where_it_is() -> None:
     assert first_location(cut) == "batch entry 1, axis 2, token 45, column 3"
     assert axis_labels(cut.rows, 2) == ("44", "45")
     assert cut_words(PICTURE) == ""
-
-
-def test_nothing_but_zeros_and_nan_can_be_drawn() -> None:
-    """No size to compare with."""
-    empty = replace(PICTURE, expected=((0.0, 0.0),), received=(("nan", "nan"),), first=(0, 0))
-    expected, received = grids(replace(empty, differs=((True, True),)), 6)
-    assert [cell.step for cell in expected.rows[0]] == [0, 0]
-    assert [cell.step for cell in received.rows[0]] == [None, None]
-
-
-def test_generated_pictures_are_like_real_ones() -> None:
-    """What other tests draw has a NaN and a first difference."""
-    made = picture(random.Random(1))
-    assert made.received[0][0] == "nan"
-    assert made.differs[0][0]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.core.records import Axis, CheckResult, Outcome, Picture, Visibility
+from grader.core.records import Axis, Picture
 from grader.course.course import load_course
 from grader.course.printed_tensors import Ledger
 from grader.judging.messages import explain_difference
@@ -18,7 +18,7 @@ from grader.judging.pictures import picture_of
 from grader.testing.judge import Judge, Mismatch
 from grader.testing.student import Call
 
-Draw = Callable[..., Picture | None]
+Draw = Callable[..., Any]
 TOKENS = ("Your", "journey", "starts", "with", "one", "step")
 
 
@@ -28,16 +28,21 @@ def ledger(root: Path) -> Ledger:
     return Ledger(root, load_course(root).ledger)
 
 
+def drawn(ledger: Ledger, actual: Any, expected: Any, *given: Any, **options: Any) -> Any:
+    """The picture of what comes of a value that is judged; and the difference, and what is told."""
+    with pytest.raises(Mismatch) as caught:
+        Judge([Call("attend", given, {})])(actual, expected, **options)
+    difference, calls = caught.value.difference, caught.value.calls
+    told = explain_difference(difference, calls)
+    return picture_of(difference, calls, ledger, told.tensors), difference, told
+
+
 @pytest.fixture
 def draw(ledger: Ledger) -> Draw:
     """Judges a value, and answers the picture of what comes of it."""
 
-    def make(actual: Any, expected: Any, given: tuple[Any, ...] = (), **options: Any) -> Any:
-        calls = [Call("attend", given, {})]
-        with pytest.raises(Mismatch) as caught:
-            Judge(calls)(actual, expected, **options)
-        told = explain_difference(caught.value.difference, caught.value.calls)
-        return picture_of(caught.value.difference, caught.value.calls, ledger, told.tensors)
+    def make(*values: Any, **options: Any) -> Any:
+        return drawn(ledger, *values, **options)[0]
 
     return make
 
@@ -61,7 +66,6 @@ def test_a_matrix_is_shown_whole_with_what_differs(draw: Draw) -> None:
 def test_a_vector_is_a_single_row(draw: Draw) -> None:
     """Its positions are columns; the row has no name."""
     picture = draw(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 3.0]), axes=("key",))
-    assert picture is not None
     assert (picture.rows, picture.columns) == (Axis("", 0, 1), Axis("key", 0, 2))
     assert (picture.expected, picture.first) == (((1.0, 3.0),), (0, 1))
 
@@ -72,7 +76,6 @@ def test_of_more_axes_the_slice_with_the_first_difference_is_shown(draw: Draw) -
     received = expected.clone()
     received[1, 2, 3, 4] = 1.0
     picture = draw(received, expected, axes=("batch", "head", "query", "key"))
-    assert picture is not None
     assert picture.slice == (("batch", 1), ("head", 2))
     assert picture.first == (3, 4)
     assert (picture.rows.size, picture.columns.size) == (4, 5)
@@ -84,7 +87,6 @@ def test_of_a_large_tensor_a_window_around_the_first_difference_is_shown(draw: D
     received = expected.clone()
     received[50, 29] = 1.0
     picture = draw(received, expected, axes=("token", "feature"))
-    assert picture is not None
     assert (picture.rows, picture.columns) == (Axis("token", 44, 100), Axis("feature", 18, 30))
     assert picture.first == (6, 11)
     assert picture.received[6][11] == 1.0
@@ -96,24 +98,22 @@ def test_numbers_that_json_lacks_are_texts(draw: Draw) -> None:
     expected = torch.tensor([0.0, 1.0, -math.inf, 1.0])
     received = torch.tensor([math.nan, math.inf, -math.inf, 1.0])
     picture = draw(received, expected)
-    assert picture is not None
     assert picture.received == (("nan", "inf", "-inf", 1.0),)
     assert picture.differs == ((True, True, False, False),)
     assert json.loads(json.dumps(picture.received, allow_nan=False)) == [["nan", "inf", "-inf", 1]]
 
 
-def test_numbers_have_the_digits_of_float32(draw: Draw) -> None:
-    """0.1 is 0.1, not what a double makes of it."""
-    picture = draw(torch.tensor([0.1, 0.7]), torch.tensor([0.2, 0.7]))
-    assert picture is not None
-    assert (picture.expected, picture.received) == (((0.2, 0.7),), ((0.1, 0.7),))
-
-
-def test_truth_values_are_ones_and_zeros(draw: Draw) -> None:
-    """A mask can be drawn."""
-    picture = draw(torch.tensor([True, False]), torch.tensor([True, True]))
-    assert picture is not None
-    assert (picture.expected, picture.received) == (((1.0, 1.0),), ((1.0, 0.0),))
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ((torch.tensor([0.1, 0.7]), torch.tensor([0.2, 0.7])), ((0.1, 0.7), (0.2, 0.7))),
+        ((torch.tensor([True, False]), torch.tensor([True, True])), ((1.0, 0.0), (1.0, 1.0))),
+    ],
+)
+def test_numbers_have_the_digits_of_float32(draw: Draw, values: Any, shown: Any) -> None:
+    """0.1 is 0.1, not what a double makes of it; truth values are ones and zeros."""
+    picture = draw(*values)
+    assert (picture.received, picture.expected) == ((shown[0],), (shown[1],))
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,8 @@ def test_there_is_no_picture(draw: Draw, actual: Any, expected: Any) -> None:
 # The documents' tokens.
 
 
-def sides(picture: Picture | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def sides(picture: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The labels of rows and columns."""
-    assert picture is not None
     return picture.rows.labels, picture.columns.labels
 
 
@@ -157,14 +156,14 @@ def test_what_is_called_with_the_documents_text_has_its_tokens(
 ) -> None:
     """The expected values may be computed then."""
     given = torch.stack([ledger("T45").tensor] * copies)
-    picture = draw(torch.zeros(6), torch.ones(6), given=(given,), axes=("key",))
+    picture = draw(torch.zeros(6), torch.ones(6), given, axes=("key",))
     assert sides(picture) == ((), TOKENS)
 
 
 def test_other_texts_of_six_tokens_have_positions(draw: Draw, ledger: Ledger) -> None:
     """Also where a mask is given that looks like the documents'."""
     given = (torch.rand(6, 3), ledger("T19").tensor, torch.ones(6))
-    picture = draw(torch.zeros(6, 6), torch.ones(6, 6), given=given, axes=("query", "key"))
+    picture = draw(torch.zeros(6, 6), torch.ones(6, 6), *given, axes=("query", "key"))
     assert sides(picture) == ((), ())
 
 
@@ -173,10 +172,7 @@ def test_without_labels_positions_have_numbers(draw: Draw, ledger: Ledger, root:
     assert ledger.settings is not None
     plain = replace(ledger.settings, labels=(), axes=())
     for other in (Ledger(root, plain), Ledger(root, None)):
-        with pytest.raises(Mismatch) as caught:
-            Judge([])(torch.zeros(6, 6), ledger("T08"), axes=("query", "key"))
-        told = explain_difference(caught.value.difference, caught.value.calls)
-        found = picture_of(caught.value.difference, caught.value.calls, other, told.tensors)
+        found, *_ = drawn(other, torch.zeros(6, 6), ledger("T08"), axes=("query", "key"))
         assert sides(found) == ((), ())
 
 
@@ -186,13 +182,8 @@ def test_without_labels_positions_have_numbers(draw: Draw, ledger: Ledger, root:
 @pytest.mark.parametrize("size", [3, 8], ids=["tensors in full", "tensors too large"])
 def test_a_picture_knows_the_lines_that_say_the_same(ledger: Ledger, size: int) -> None:
     """Who shows the picture leaves out the tensors, and keeps every other line."""
-    calls = [Call("attend", (torch.arange(81.0).reshape(9, 9),), {})]
-    with pytest.raises(Mismatch) as caught:
-        Judge(calls)(torch.eye(size) * 2, torch.eye(size))
-    difference = caught.value.difference
-    told = explain_difference(difference, caught.value.calls)
-    picture = picture_of(difference, caught.value.calls, ledger, told.tensors)
-    assert picture is not None
+    shape = torch.arange(81.0).reshape(9, 9)
+    picture, difference, told = drawn(ledger, torch.eye(size) * 2, torch.eye(size), shape)
     lines = told.text.splitlines()
     first, after = picture.lines
     assert lines[:first] + lines[after:] == [
@@ -201,9 +192,3 @@ def test_a_picture_knows_the_lines_that_say_the_same(ledger: Ledger, size: int) 
         "expected 1.0000, received 2.0000.",
         *difference.hints,
     ]
-
-
-def test_a_check_has_no_picture_unless_it_is_given_one() -> None:
-    """Most checks pass."""
-    passed = CheckResult("a", "It is", Visibility.VISIBLE, 1, Outcome.PASSED, "", 0.0)
-    assert passed.picture is None

@@ -19,6 +19,7 @@ from grader.submissions.submission import read_submission
 from grader.testing import ExampleText
 from grader.testing.lookup import SubmissionHandle
 
+STUB = stub_message("01_scores/scores")
 EXAMPLE = ExampleText("One small step", [[0.0, 1.0], [0.5, 0.5], [1.0, 0.25]])
 
 
@@ -41,11 +42,8 @@ def result_of(course: Course, work: str | None = None, words: str | None = None)
 def test_a_view_shows_what_the_code_returns_for_each_setting(course_copy: Path) -> None:
     """One state for each value that can be moved, labelled with the words of the text."""
     result = result_of(write_views(course_copy))
-    assert (result.title, result.look, result.ask) == (
-        "Scores of the first word",
-        "They grow with the query.",
-        "By how much?",
-    )
+    assert (result.title, result.look) == ("Scores of the first word", "They grow with the query.")
+    assert result.ask == "By how much?"
     assert [result.setting(state) for state in range(len(result.states))] == [(1,), (2,)]
     (one,), (two,) = result.states
     assert one.values == ((0.7071068, 0.3535534, 0.1767767),)
@@ -61,16 +59,10 @@ def test_a_view_shows_what_the_code_returns_for_each_setting(course_copy: Path) 
         ("return 1", "scores returned 1; the picture needs a tensor of shape (1, 3)."),
         (
             "return keys[:2]",
-            "scores returned a tensor of shape (2, 2); the picture needs a tensor of shape (1, 3).",
+            "scores returned a tensor of shape (2, 2); the picture needs a tensor of",
         ),
-        (
-            f"raise NotImplementedError({stub_message('01_scores/scores')!r})",
-            "scores is not attempted yet: ",
-        ),
-        (
-            "return queries + nothing",
-            "scores.py:2: scores raised NameError: name 'nothing' is not defined",
-        ),
+        (f"raise NotImplementedError({STUB!r})", "scores is not attempted yet: "),
+        ("return queries + nothing", "scores.py:2: scores raised NameError: name 'nothing' is not"),
     ],
 )
 def test_what_cannot_be_shown_says_why(course_copy: Path, body: str, sentence: str) -> None:
@@ -90,9 +82,8 @@ def test_a_file_that_does_not_run_says_where(course_copy: Path) -> None:
 
 def test_a_view_that_fails_itself_says_so(course_copy: Path) -> None:
     """What an author got wrong ends no command."""
-    result = result_of(
-        write_views(course_copy, VIEW.replace("text.vectors[:1]", "text.vectors[:1][9]"))
-    )
+    view = VIEW.replace("text.vectors[:1]", "text.vectors[:1][9]")
+    result = result_of(write_views(course_copy, view))
     assert result.problem.startswith("The picture could not be made (IndexError: ")
 
 
@@ -117,19 +108,14 @@ def test_a_wrong_declaration_is_the_authors(
     assert f"{CHECKS}/01_scores/views.py: first: {problem}" in raised.value.problems
 
 
-def test_a_course_without_views_has_none(course_copy: Path) -> None:
-    """Nothing is loaded where there is no file of views."""
-    course = load_course(course_copy)
-    assert load_views(course, course.exercises) == Views(course)
-
-
 def test_views_are_released_and_decide_no_score(course_copy: Path) -> None:
     """They are in students' copies, and changing one grades nobody again."""
-    before = load_course(course_copy).hash
+    before = load_course(course_copy)
+    assert load_views(before, before.exercises) == Views(before)
     course = write_views(course_copy)
     released = {file.path for file in check_files(course, course.assignments)}
     assert {f"{CHECKS}/views.py", f"{CHECKS}/01_scores/views.py"} <= released
-    assert course.hash == before
+    assert course.hash == before.hash
 
 
 def test_other_words_have_random_vectors_that_stay() -> None:
@@ -163,8 +149,7 @@ def test_a_text_has_one_to_twelve_words(words: str, sentence: str) -> None:
         ("", "", ""),
         ("By how much?", "By how much.", "its question has no question mark"),
         (
-            "text.words[:1],",
-            "text.words[:2],",
+            *("text.words[:1],", "text.words[:2],"),
             "the solution shows nothing: scores returned a tensor of shape (1, 3); the picture "
             "needs a tensor of shape (2, 3).",
         ),

@@ -1,11 +1,12 @@
 """Tests of noticing that a file was saved: through the system, and by looking."""
 
-import builtins
 import queue
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -72,25 +73,24 @@ def watched(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Watched]
     made.end()
 
 
-def test_a_file_that_is_written_is_noticed(watched, tmp_path):
-    """In place."""
-    watched.until_told(lambda n: (tmp_path / "01_a" / "a.py").write_text("x" * n, "utf-8"))
+def replaced(folder: Path, number: int) -> None:
+    """Save as many editors do: beside the file, then over it."""
+    beside = folder / "01_a" / "a.py.swp"
+    beside.write_text("x" * number, "utf-8")
+    beside.replace(folder / "01_a" / "a.py")
 
 
-def test_a_file_that_is_replaced_is_noticed(watched, tmp_path):
-    """Many editors write beside it, then over it."""
-
-    def save(number: int) -> None:
-        beside = tmp_path / "01_a" / "a.py.swp"
-        beside.write_text("x" * number, "utf-8")
-        beside.replace(tmp_path / "01_a" / "a.py")
-
-    watched.until_told(save)
-
-
-def test_a_notebook_that_is_new_is_noticed(watched, tmp_path):
-    """As files that were there before."""
-    watched.until_told(lambda n: (tmp_path / f"new_{n}.ipynb").write_text("{}", "utf-8"))
+@pytest.mark.parametrize(
+    "save",
+    [
+        pytest.param(lambda at, n: (at / "01_a" / "a.py").write_text("x" * n), id="in place"),
+        pytest.param(replaced, id="replaced"),
+        pytest.param(lambda at, n: (at / f"new_{n}.ipynb").write_text("{}"), id="a new notebook"),
+    ],
+)
+def test_a_save_is_noticed(watched, tmp_path, save):
+    """In whatever way a file is written."""
+    watched.until_told(partial(save, tmp_path))
 
 
 def test_a_folder_that_another_takes_the_place_of_is_watched_on(watched, tmp_path):
@@ -120,32 +120,15 @@ def test_a_folder_that_goes_while_it_is_listed_ends_no_watch(tmp_path):
     assert list(listed) == []
 
 
-@pytest.mark.parametrize("error", [OSError("no more watches"), RuntimeError("no more watches")])
+@pytest.mark.parametrize(
+    "error", [OSError("no more watches"), RuntimeError("no more watches"), None], ids=str
+)
 def test_where_the_system_refuses_files_are_polled(tmp_path, monkeypatch, error):
-    """It has only so many watches to give."""
-    import watchfiles
-
-    def refuse(*_: object, **__: object) -> Iterator[None]:
-        raise error
-        yield
-
-    monkeypatch.setattr(watchfiles, "watch", refuse)
-    monkeypatch.setattr(file_watch, "LOOK_SECONDS", 0.01)
-    made = Watched(partial(file_watch.saves, tmp_path))
-    made.until_told(lambda n: (tmp_path / "a.py").write_text("x" * n, "utf-8"))
-    made.end()
-
-
-def test_where_watchfiles_is_missing_files_are_polled(tmp_path, monkeypatch):
-    """An older installation goes on working."""
-    real = builtins.__import__
-
-    def without(name: str, *arguments: object, **more: object) -> object:
-        if name == "watchfiles":
-            raise ImportError(name)
-        return real(name, *arguments, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    """It has only so many watches to give; an installation without watchfiles goes on working."""
+    if error is None:
+        monkeypatch.setitem(sys.modules, "watchfiles", None)
+    else:
+        monkeypatch.setattr("watchfiles.watch", Mock(side_effect=error))
     monkeypatch.setattr(file_watch, "LOOK_SECONDS", 0.01)
     made = Watched(partial(file_watch.saves, tmp_path))
     made.until_told(lambda n: (tmp_path / "a.py").write_text("x" * n, "utf-8"))

@@ -45,14 +45,6 @@ def course(course_copy):
     return load_course(course_copy)
 
 
-def test_what_was_made_once_is_found_again(course, kept, made):
-    """Byte for byte what the recorder makes."""
-    assignment = course.assignments[0]
-    first, second = (recorded(course, assignment) for _ in range(2))
-    assert first == second == write_recording(really_record(course, assignment))
-    assert made == ["01_scores"]
-
-
 @pytest.mark.parametrize(
     ("path", "more", "again"),
     [

@@ -138,27 +138,19 @@ def test_no_report_for_a_student_tells_what_a_hidden_check_asked(class_run) -> N
             assert others == []
 
 
+def within(record, name, change):
+    """A record with each of its parts of that name changed."""
+    return structs.replace(record, **{name: tuple(map(change, getattr(record, name)))})
+
+
 def hidden_message(result, secret):
     """The result with a message in every hidden check that did not pass."""
-    return structs.replace(
-        result,
-        assignments=tuple(
-            structs.replace(
-                assignment,
-                exercises=tuple(
-                    structs.replace(
-                        exercise,
-                        checks=tuple(
-                            structs.replace(check, message=secret)
-                            if check.visibility is Visibility.HIDDEN
-                            and check.outcome is not Outcome.PASSED
-                            else check
-                            for check in exercise.checks
-                        ),
-                    )
-                    for exercise in assignment.exercises
-                ),
-            )
-            for assignment in result.assignments
-        ),
-    )
+
+    def tell(check):
+        is_told = check.visibility is Visibility.HIDDEN and check.outcome is not Outcome.PASSED
+        return structs.replace(check, message=secret) if is_told else check
+
+    def exercise(one):
+        return within(one, "checks", tell)
+
+    return within(result, "assignments", lambda one: within(one, "exercises", exercise))

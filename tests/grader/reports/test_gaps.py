@@ -5,22 +5,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import made_results as made
 import pytest
 from msgspec.structs import replace
 
 from grader.classes.deciding import decided
 from grader.classes.decisions import Personal
 from grader.core.entry_points import entries
-from grader.core.records import (
-    AssignmentResult,
-    CheckResult,
-    ExerciseResult,
-    Finding,
-    Mistake,
-    Outcome,
-    Result,
-    Visibility,
-)
+from grader.core.records import AssignmentResult, Finding, Mistake, Outcome, Result
 from grader.course.course import Course, load_course
 from grader.judging.scoring import nothing_handed_in
 from grader.reports.base import OF_GRADE, GradedClass, graded
@@ -38,34 +30,28 @@ def small(root: Path) -> Course:
     return load_course(root / "tests" / "example_course")
 
 
-def checked(id_: str, outcome: Outcome) -> CheckResult:
-    """A check that ended so."""
-    return CheckResult(f"{id_}::visible::c", "It holds", Visibility.VISIBLE, 1, outcome, "No.", 0)
-
-
 def handed_in(course: Course, id_: str, outcome: Outcome, *findings: Finding) -> AssignmentResult:
     """An assignment all of whose checks ended so."""
-    exercises = tuple(
-        ExerciseResult(e.id, None, e.points, checks=(checked(e.id, outcome),), findings=findings)
+    exercises = (
+        made.exercise(e.id, None, e.points, made.check("c", outcome, "No."), findings=findings)
         for e in course.by_id[id_].exercises
     )
-    most = course.by_id[id_].max_score
-    return AssignmentResult(id_, f"{id_}.py", None, most, exercises=exercises)
+    return made.assignment(id_, *exercises, score=None)
 
 
 @pytest.fixture(scope="module")
 def student(small: Course) -> Callable[..., Result]:
     """Makes a student who handed in some assignments, of which some do not count."""
 
-    def made(name: str, *parts: AssignmentResult, exempt: tuple[str, ...] = ()) -> Result:
+    def make(name: str, *parts: AssignmentResult, exempt: tuple[str, ...] = ()) -> Result:
         known = {part.id: part for part in parts}
-        everything = tuple(known.get(a.id) or nothing_handed_in(a) for a in small.assignments)
-        fixed = ((), "1", {}, "", "", everything if parts else ())
-        outcomes = Result(name, None, small.max_score, False, bool(parts), *fixed)
+        everything = [known.get(a.id) or nothing_handed_in(a) for a in small.assignments if parts]
+        more = {"score": None, "max_score": small.max_score, "submitted": bool(parts)}
+        outcomes = made.result(name, *everything, **more)
         ids = frozenset(e.id for id_ in exempt for e in small.by_id[id_].exercises)
         return decided(small, outcomes, Personal(exempt=ids))
 
-    return made
+    return make
 
 
 @pytest.fixture(scope="module")

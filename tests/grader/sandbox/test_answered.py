@@ -110,14 +110,12 @@ def test_an_instance_begins_with_the_same_numbers(part):
 def test_an_instance_has_the_names_of_the_solutions_parameters(part):
     """It is an ordinary module: it can be counted, given parameters and told to train."""
     made, right = part(3, d_out=2), Part(3, 2)
-    assert {name: p.shape for name, p in made.named_parameters()} == {
-        name: p.shape for name, p in right.named_parameters()
-    }
-    assert (list(made.state_dict()), made.scale.tolist()) == (list(right.state_dict()), [2.0])
+    shapes, expected = ([(n, p.shape) for n, p in one.named_parameters()] for one in (made, right))
+    assert (shapes, list(made.state_dict())) == (expected, list(right.state_dict()))
     made.load_state_dict(right.state_dict())
     x = torch.randn(4, 3)
     assert torch.equal(made.eval()(x)[0], right.eval()(x)[0])
-    assert type(made).__name__ == "Part"
+    assert (type(made).__name__, made.scale.tolist()) == ("Part", [2.0])
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -133,10 +131,8 @@ def test_gradients_reach_its_parameters(part, training):
         first, state = layer(x)
         second, state = layer(x * 2, start=state["kept"][0])
         (state["kept"][0] ** 2).sum().backward()
-        gradients = [p.grad.tolist() for p in layer.parameters()]
-        found.append(
-            (first.tolist(), second.tolist(), state["kept"][1:], x.grad.tolist(), gradients)
-        )
+        gradients = [leaf.grad for leaf in (x, *layer.parameters())]
+        found.append([one.tolist() for one in (first, second, *gradients)] + [state["kept"][1:]])
     assert found[0] == found[1]
 
 

@@ -1,9 +1,7 @@
-"""Tests of a file's classes: what is reported of them, and earlier ones of a name."""
+"""Tests of a file's classes and functions: what is reported of them, and earlier ones of a name."""
 
 from collections.abc import Callable
 from typing import Any
-
-import pytest
 
 from grader.sandbox.loader import Loader
 
@@ -39,6 +37,15 @@ def test_what_forward_takes_is_reported(sources_of: Callable[..., Loader]) -> No
     assert found["forward"] == [["x", []], ["mask", [None]]]
 
 
+def test_what_functions_take_is_reported(sources_of: Callable[..., Loader]) -> None:
+    """Nothing where names do not say it."""
+    text = "def one(x, y=1): ...\ndef two(*x): ...\nfrom math import sqrt"
+    assert sources_of(text).open(KEY).header()["classes"] == {
+        "one": {"parameters": [["x", []], ["y", [1]]]},
+        "two": {"parameters": None},
+    }
+
+
 def test_cells_of_a_notebook_are_told_apart(sources_of: Callable[..., Loader]) -> None:
     """A class is known by its cell, too; one that fails leaves the earlier one."""
     cell = "class One:\n    def __init__(self, a): ...\n"
@@ -53,18 +60,13 @@ def test_classes_of_libraries_are_not_reported(sources_of: Callable[..., Loader]
     assert "classes" not in opened.header()
 
 
-@pytest.mark.parametrize("number", [0, 1])
-def test_a_name_stands_for_the_class_that_was_chosen(
-    sources_of: Callable[..., Loader], number: int
-) -> None:
+def test_a_name_stands_for_the_class_that_was_chosen(sources_of: Callable[..., Loader]) -> None:
     """Also where its own methods look it up, as in `super(One, self)`."""
-    opened = sources_of(
-        "class One(object):\n"
-        "    def __init__(self, a): super(One, self).__init__(); self.kind = 0\n"
-        "class One(object):\n"
-        "    def __init__(self, a): super(One, self).__init__(); self.kind = 1\n"
-    ).open(KEY)
-    for chosen in (1 - number, number):
+    one = (
+        "class One(object):\n    def __init__(self): super(One, self).__init__(); self.kind = {}\n"
+    )
+    opened = sources_of(one.format(0) + one.format(1)).open(KEY)
+    for chosen in (1, 0, 1):
         opened.classes.choose("One", chosen)
-    made: Any = opened.namespace["One"](3)
-    assert made.kind == number
+        made: Any = opened.namespace["One"]()
+        assert made.kind == chosen

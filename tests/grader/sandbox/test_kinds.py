@@ -33,16 +33,10 @@ class Point:
 
 KINDS = [
     *map(Decimal, ("0.10", "-0", "1E+3", "1.5E-10", "Infinity", "123456789012345678901234567890")),
-    Fraction(-1, 3),
-    complex(1.5, -2),
-    complex(float("inf"), 0),
-    range(5),
-    range(10, 0, -3),
-    date(2026, 1, 31),
-    time(23, 59, 59, 999),
+    *(Fraction(-1, 3), complex(1.5, -2), complex(float("inf"), 0), range(5), range(10, 0, -3)),
+    *(date(2026, 1, 31), time(23, 59, 59, 999), timedelta(days=-1, microseconds=5)),
     datetime(2026, 1, 31, 12, 0, tzinfo=UTC),
     datetime(2026, 1, 31, tzinfo=timezone(timedelta(hours=5, minutes=30))),
-    timedelta(days=-1, microseconds=5),
     deque([1, [2.5], "x"]),
     {date(2026, 1, 1): Decimal("1.5"), Fraction(1, 2): [range(3)]},
     {date(2026, 1, 1), timedelta(1)},
@@ -70,17 +64,14 @@ def test_a_decimal_without_a_value_arrives() -> None:
 
 def test_a_member_and_named_fields_arrive_as_a_description() -> None:
     """By names alone: no class of the student's is made on the other side."""
-    assert travelled(Light.RED) == EnumMember("Light", "RED", "r")
     assert repr(travelled([Light.RED])) == "[Light.RED]"
     assert travelled(Right.READ) == EnumMember("Right", "READ", 1)
-    point = Point(1.5, [Light.RED, Point(2.0)])
+    point, red = Point(1.5, [Light.RED, Point(2.0)]), EnumMember("Light", "RED", "r")
     inner = Record("Point", {"x": 2.0, "y": []})
-    assert travelled(point) == Record(
-        "Point", {"x": 1.5, "y": [EnumMember("Light", "RED", "r"), inner]}
-    )
+    assert travelled(point) == Record("Point", {"x": 1.5, "y": [red, inner]})
     assert repr(travelled(Point(1.0, "a"))) == "Point(x=1.0, y='a')"
     assert travelled(travelled(point)) == travelled(point)
-    assert travelled({Light.RED: 1}) == {EnumMember("Light", "RED", "r"): 1}
+    assert travelled({Light.RED: 1}) == {red: 1}
 
 
 def test_a_truth_value_of_numpy_is_one() -> None:
@@ -89,61 +80,30 @@ def test_a_truth_value_of_numpy_is_one() -> None:
     assert type(travelled(np.all([True]))) is bool
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        Decimal("sNaN"),
-        Decimal("1E+999999"),
-        Decimal("1" * 1001),
-        Fraction(1, 2**5000),
-        range(2**70),
-        (n for n in range(3)),
-        Light,
-    ],
-    ids=lambda value: str(value)[:20],
-)
+TOO_MUCH = [
+    *(Decimal("sNaN"), Decimal("1E+999999"), Decimal("1" * 1001), Fraction(1, 2**5000)),
+    *(range(2**70), (n for n in range(3)), Light),
+]
+
+
+@pytest.mark.parametrize("value", TOO_MUCH, ids=lambda value: str(value)[:20])
 def test_what_is_too_large_or_of_another_kind_is_told_by_its_type(value: object) -> None:
     """A signal raises when it is compared; an exponent of six digits would take a memory to write out."""
     assert isinstance(travelled(value), Unsupported)
 
 
 LIES: list[Any] = [
-    {"decimal": "sNaN"},
-    {"decimal": "1E+99999999"},
-    {"decimal": "9" * 2000},
-    {"decimal": "١"},
-    {"decimal": "1_0"},
-    {"decimal": 1},
-    {"fraction": [1, 0]},
-    {"fraction": [1, -2]},
-    {"fraction": [True, 2]},
-    {"fraction": [1, 2**5000]},
-    {"fraction": [1]},
-    {"complex": [1, "x"]},
-    {"complex": [{"float": "nan"}]},
-    {"complex": [1.0, {"list": []}]},
-    {"range": [0, 1, 0]},
-    {"range": [0, 2**61, 1]},
-    {"range": [0, 1.5, 1]},
-    {"date": "2026-13-01"},
-    {"date": "nan"},
-    {"date": "2026-W01-1"},
-    {"date": "2026-01-01" + " " * 50},
-    {"date": 20260101},
+    *({"decimal": lie} for lie in ("sNaN", "1E+99999999", "9" * 2000, "١", "1_0", 1)),
+    *({"fraction": lie} for lie in ([1, 0], [1, -2], [True, 2], [1, 2**5000], [1])),
+    *({"complex": lie} for lie in ([1, "x"], [{"float": "nan"}], [1.0, {"list": []}])),
+    *({"range": lie} for lie in ([0, 1, 0], [0, 2**61, 1], [0, 1.5, 1])),
+    *({"date": lie} for lie in ("2026-13-01", "nan", "2026-W01-1", "2026-01-01" + " " * 50, 2026)),
     {"time": "25:00:00"},
-    {"datetime": "2026-01-01T00:00:00+99:00"},
-    {"datetime": "9" * 10_000},
-    {"timedelta": [2**59, 0, 0]},
-    {"timedelta": [float("inf"), 0, 0]},
-    {"timedelta": [0, 0]},
-    {"deque": "abc"},
-    {"deque": {"tuple": [1]}},
-    {"enum": ["Light", "RED"]},
-    {"enum": ["a b", "RED", 1]},
-    {"enum": ["Light", "R" * 101, 1]},
-    {"record": ["Point", {"x": 1}]},
-    {"record": ["Point", [["x\n", 1]]]},
-    {"record": ["Point", [["x"]]]},
+    *({"datetime": lie} for lie in ("2026-01-01T00:00:00+99:00", "9" * 10_000)),
+    *({"timedelta": lie} for lie in ([2**59, 0, 0], [float("inf"), 0, 0], [0, 0])),
+    *({"deque": lie} for lie in ("abc", {"tuple": [1]})),
+    *({"enum": lie} for lie in (["Light", "RED"], ["a b", "RED", 1], ["Light", "R" * 101, 1])),
+    *({"record": ["Point", lie]} for lie in ({"x": 1}, [["x\n", 1]], [["x"]])),
     {"record": ["<b>", []]},
     {"set": [{"enum": ["Light", "RED", {"list": []}]}]},
     {"set": [{"record": ["Point", []]}]},

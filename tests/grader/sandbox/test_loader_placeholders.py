@@ -99,42 +99,32 @@ def test_a_class_on_top_of_what_is_missing_fails_where_it_stands(
     assert opened.header()["names"] == ["plt", "Own"]
 
 
-def test_annotations_ask_for_nothing(load: Load) -> None:
-    """What only they name is not needed."""
-    opened = load("from nowhere import Float\ndef f(x: Float['a b']) -> Float['a']: return x\n")
-    assert (opened.failures, opened.namespace["f"](1)) == ([], 1)
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("from nowhere import F\ndef f(x: F['a b']) -> F['a']: return x\nx = f(1)\n", "x", 1),
+        (f"{IMPORT}ran = []\nfor _ in [0]:\n    ran.append(1)\n    plt.show()\n", "ran", [1]),
+        ("try:\n    import nowhere\nexcept ImportError:\n    nowhere = None\n", "nowhere", None),
+    ],
+    ids=["annotations ask for nothing", "a use is run once", "what the file allows to fail fails"],
+)
+def test_the_file_goes_on(load: Load, text: str, name: str, value: object) -> None:
+    """Only a definition is tried again, without its annotations."""
+    opened = load(text)
+    assert (opened.failures, opened.namespace[name]) == ([], value)
 
 
-def test_what_uses_a_missing_name_is_run_once(load: Load) -> None:
-    """Only a definition is tried without its annotations."""
-    opened = load(f"{IMPORT}ran = []\nfor _ in [0]:\n    ran.append(1)\n    plt.show()\n")
-    assert opened.namespace["ran"] == [1]
-
-
-def test_an_import_that_the_file_allows_to_fail_fails(load: Load) -> None:
-    """Where it says what else to do."""
-    opened = load("try:\n    import nowhere\nexcept ImportError:\n    nowhere = None\n")
-    assert (opened.failures, opened.namespace["nowhere"]) == ([], None)
-
-
-def test_which_imports_failed_is_reported(load: Load) -> None:
-    """Each of them, in order."""
-    header = load("import math, nowhere\nfrom elsewhere import a\n").header()
-    assert [found["message"] for found in header["not_imported"]] == [
-        "No module named 'nowhere'",
-        "No module named 'elsewhere'",
-    ]
-
-
-def test_a_module_of_the_courses_is_missing_only_where_it_is_used(
-    sources_of: Callable[..., Loader],
-) -> None:
-    """A file that lacks it goes on, as with any other module."""
-    sources = sources_of("from other import One\ntwo = 2\n")
+def test_which_imports_failed_is_reported(sources_of: Callable[..., Loader]) -> None:
+    """Each of them, in order; a module of the course's is missing only where it is used, too."""
+    sources = sources_of(
+        "import math, nowhere\nfrom elsewhere import a\nfrom other import One\ntwo = 2\n"
+    )
     sources.add({}, {"other": ""})
     opened = sources.open("01_first/first.py")
     assert (opened.failures, opened.namespace["two"]) == ([], 2)
-    assert [found.message for found in opened.not_imported] == ["No module named 'other'"]
+    assert [found["message"] for found in opened.header()["not_imported"]] == [
+        f"No module named '{name}'" for name in ("nowhere", "elsewhere", "other")
+    ]
 
 
 def test_a_library_that_fails_while_it_is_imported_ends_no_file(

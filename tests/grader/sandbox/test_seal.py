@@ -2,6 +2,7 @@
 
 import errno
 import struct
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -145,12 +146,10 @@ def test_what_honest_code_needs_is_allowed(machine: str, name: str) -> None:
 
 
 @given(st.sampled_from(MACHINES), SHORT, st.sampled_from([0, *table.ARCHITECTURES.values()]))
-def test_calls_of_another_architecture_are_killed(
-    machine: str, number: int, architecture: int
-) -> None:
+def test_calls_of_another_architecture_are_killed(machine: str, number: int, other: int) -> None:
     """Their numbers mean something else, so no rule would hold."""
-    if architecture != table.ARCHITECTURES[machine]:
-        assert answer(machine, number, architecture=architecture) == KILL
+    if other != table.ARCHITECTURES[machine]:
+        assert answer(machine, number, architecture=other) == KILL
 
 
 @given(st.integers(seal.X32_BIT, 2**32 - 1), LONG)
@@ -159,65 +158,67 @@ def test_calls_by_their_x32_number_are_denied(number: int, argument: int) -> Non
     assert answer("x86_64", number, argument) == REFUSE
 
 
-@given(st.sampled_from(MACHINES), LONG)
-def test_threads_may_be_made_and_processes_not(machine: str, flags: int) -> None:
-    """What decides is one flag of `clone`; `clone3`, whose flags cannot be seen, is not there."""
-    is_thread = bool(flags & seal.CLONE_THREAD)
-    number, newer = table.CLONE[column(machine)], table.CLONE3[column(machine)]
-    assert answer(machine, number, flags) == (ALLOW if is_thread else REFUSE)
-    assert answer(machine, newer, flags) == ABSENT
+RULES: dict[str, Any] = {
+    "threads may be made and processes not": (
+        [table.CLONE],
+        st.tuples(LONG),
+        lambda flags: flags & seal.CLONE_THREAD,
+        REFUSE,
+    ),
+    # The kernel looks at the low half of the target, and so does the filter.
+    "signals go to oneself only": (
+        [*table.SIGNALS_TO_SELF.values()],
+        st.tuples(st.sampled_from([PID, 0, 1, 2**32 - 1, 2**32 - PID]) | LONG, st.just(9)),
+        lambda target, _signal: target % 2**32 == PID,
+        REFUSE,
+    ),
+    "limits are set on oneself only": (
+        [*table.ABOUT_ITSELF.values()],
+        st.tuples(st.sampled_from([PID, 0, 1]) | SHORT),
+        lambda target: target in (0, PID),
+        REFUSE,
+    ),
+    # The flags of a file that may be read are changed by a request to its descriptor.
+    "descriptors are asked harmless questions only": (
+        [table.IOCTL],
+        st.tuples(SHORT, st.sampled_from([*table.HARMLESS_IOCTLS, 0x40086602])),
+        lambda _descriptor, request: request in table.HARMLESS_IOCTLS,
+        seal.RETURN_ERRNO | errno.ENOTTY,
+    ),
+    # A datagram could be sent to somebody else's socket.
+    "only streams come in pairs": (
+        [table.SOCKETPAIR],
+        st.tuples(
+            st.sampled_from([table.AF_UNIX, 0, 2, 30]),
+            st.sampled_from([*table.STREAMS, 2, 3, 5, 2 | table.SOCK_CLOEXEC]),
+        ),
+        lambda family, kind: family == table.AF_UNIX and kind in table.STREAMS,
+        REFUSE,
+    ),
+    "the tie to the parent is not undone": (
+        [table.PRCTL],
+        st.tuples(st.just(seal.PR_SET_PDEATHSIG) | SHORT, st.just(0)),
+        lambda option, _value: option != seal.PR_SET_PDEATHSIG,
+        REFUSE,
+    ),
+}
 
 
-@given(
-    st.sampled_from(MACHINES),
-    st.sampled_from(list(table.SIGNALS_TO_SELF)),
-    st.one_of(st.sampled_from([PID, 0, 1, 2**32 - 1, 2**32 - PID]), LONG),
-)
-def test_signals_go_to_oneself_only(machine: str, name: str, target: int) -> None:
-    """The kernel looks at the low half of the target, and so does the filter."""
-    number = table.SIGNALS_TO_SELF[name][column(machine)]
-    assert number is not None
-    allowed = target % 2**32 == PID
-    assert answer(machine, number, target, 9) == (ALLOW if allowed else REFUSE)
+@pytest.mark.parametrize("rule", RULES)
+@given(st.sampled_from(MACHINES), st.data())
+def test_arguments_decide(rule: str, machine: str, data: st.DataObject) -> None:
+    """What is not allowed is refused, whichever number of the rule is called."""
+    numbers, arguments, allowed, otherwise = RULES[rule]
+    asked = data.draw(arguments)
+    found = [pair[column(machine)] for pair in numbers]
+    answers = {answer(machine, number, *asked) for number in found if number is not None}
+    assert answers == {ALLOW if allowed(*asked) else otherwise}
 
 
-@given(st.sampled_from(MACHINES), st.one_of(st.sampled_from([PID, 0, 1]), SHORT))
-def test_limits_are_set_on_oneself_only(machine: str, target: int) -> None:
-    """Process 0 means oneself."""
-    allowed = target in (0, PID)
-    numbers = [pair[column(machine)] for pair in table.ABOUT_ITSELF.values()]
-    answers = {answer(machine, number, target) for number in numbers if number is not None}
-    assert answers == {ALLOW if allowed else REFUSE}
-
-
-@given(st.sampled_from(MACHINES), SHORT, st.sampled_from([*table.HARMLESS_IOCTLS, 0x40086602]))
-def test_descriptors_are_asked_harmless_questions_only(
-    machine: str, descriptor: int, request: int
-) -> None:
-    """The flags of a file that may be read are changed by a request to its descriptor."""
-    allowed = request in table.HARMLESS_IOCTLS
-    found = answer(machine, table.IOCTL[column(machine)], descriptor, request)
-    assert found == (ALLOW if allowed else seal.RETURN_ERRNO | errno.ENOTTY)
-
-
-@given(
-    st.sampled_from(MACHINES),
-    st.sampled_from([table.AF_UNIX, 0, 2, 30]),
-    st.sampled_from([*table.STREAMS, 2, 3, 5, 2 | table.SOCK_CLOEXEC]),
-)
-def test_only_streams_come_in_pairs(machine: str, family: int, kind: int) -> None:
-    """A datagram could be sent to somebody else's socket."""
-    allowed = family == table.AF_UNIX and kind in table.STREAMS
-    found = answer(machine, table.SOCKETPAIR[column(machine)], family, kind)
-    assert found == (ALLOW if allowed else REFUSE)
-
-
-@given(st.sampled_from(MACHINES), st.one_of(st.just(seal.PR_SET_PDEATHSIG), SHORT))
-def test_the_tie_to_the_parent_is_not_undone(machine: str, option: int) -> None:
-    """Every other option of `prctl` stays."""
-    allowed = option != seal.PR_SET_PDEATHSIG
-    found = answer(machine, table.PRCTL[column(machine)], option, 0)
-    assert found == (ALLOW if allowed else REFUSE)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_newer_clone_is_not_there(machine: str) -> None:
+    """Its flags cannot be seen."""
+    assert answer(machine, table.CLONE3[column(machine)], seal.CLONE_THREAD) == ABSENT
 
 
 @settings(max_examples=20)
@@ -226,7 +227,5 @@ def test_the_program_depends_on_the_process_only_where_it_names_it(machine: str,
     """The id stands in the rules on signals and on the process itself, nowhere else."""
     one, other = (instructions(seccomp_program(machine, number)) for number in (pid, pid + 1))
     differing = [(a, b) for a, b in zip(one, other, strict=True) if a != b]
-    assert differing == [
-        ((*rule[:3], pid), (*rule[:3], pid + 1)) for rule in [a for a, _ in differing]
-    ]
+    assert differing == [((*a[:3], pid), (*a[:3], pid + 1)) for a, _ in differing]
     assert len(differing) == len(table.SIGNALS_TO_SELF) + len(table.ABOUT_ITSELF)

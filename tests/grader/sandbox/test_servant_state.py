@@ -15,20 +15,11 @@ Serve = Callable[..., Any]
 
 def layer(init: str, forward: str = "return x", base: str = "nn.Module") -> str:
     """A class `Layer` of these statements."""
-    lines = [f"        {line}" for line in init.strip().splitlines()]
-    start = ["        super().__init__()"] if base != "object" else []
-    return "\n".join(
-        [
-            "import torch",
-            "from torch import nn",
-            f"class Layer({base}):",
-            "    def __init__(self):",
-            *start,
-            *lines,
-            "    def forward(self, x):",
-            f"        {forward}",
-            "",
-        ]
+    lines = [*(["super().__init__()"] if base != "object" else []), *init.strip().splitlines()]
+    body = "".join(f"        {line}\n" for line in lines)
+    return (
+        f"import torch\nfrom torch import nn\nclass Layer({base}):\n    def __init__(self):\n{body}"
+        f"    def forward(self, x):\n        {forward}\n"
     )
 
 
@@ -126,50 +117,30 @@ def test_what_the_last_call_set_is_set_anew(serve: Serve) -> None:
 
 
 def test_tensors_and_modules_outside_of_torchs_books_are_loose(made: Any) -> None:
-    """In plain attributes, lists, tuples and mappings, and in the parts of the module."""
+    """In plain attributes, lists, tuples and mappings however deep, and in the parts of the module."""
     conversation, instance = made(
         "self.mask = torch.ones(2)\n"
-        "self.heads = [nn.Linear(1, 1), nn.Dropout()]\n"
+        "self.heads = [[nn.Linear(1, 1)], nn.Dropout(), {'v': (torch.ones(1),)}]\n"
         "self.pair = (torch.ones(1), 5)\n"
-        "self.named = {'w': torch.ones(1)}\n"
         "self.part = nn.Identity()\n"
         "self.part.cache = torch.ones(1)\n"
         "self.size = 3"
     )
     assert conversation.state(instance)["loose"] == {
         "mask": "tensor",
-        "heads.0": "torch.nn.modules.linear.Linear",
-        "heads.1": "torch.nn.modules.dropout.Dropout",
-        "pair.0": "tensor",
-        "named.w": "tensor",
-        "part.cache": "tensor",
-    }
-
-
-def test_heads_in_lists_of_lists_are_loose_too(made: Any) -> None:
-    """However deep a plain list hides them."""
-    conversation, instance = made("self.heads = [[nn.Linear(1, 1)], {'v': (torch.ones(1),)}]")
-    assert conversation.state(instance)["loose"] == {
         "heads.0.0": "torch.nn.modules.linear.Linear",
-        "heads.1.v.0": "tensor",
+        "heads.1": "torch.nn.modules.dropout.Dropout",
+        "heads.2.v.0": "tensor",
+        "pair.0": "tensor",
+        "part.cache": "tensor",
     }
 
 
 def test_the_state_of_a_plain_object_is_what_lies_in_its_attributes(made: Any) -> None:
     """A class that is no module holds loose tensors only."""
     conversation, instance = made("self.W = torch.ones(2)\nself.n = 1", base="object")
-    assert conversation.state(instance) == {
-        "parameters": {},
-        "buffers": {},
-        "loose": {"W": "tensor"},
-        "aliases": [],
-        "training": False,
-        "modules": {},
-        "classes": {},
-        "anew": [],
-        "shared": [],
-        "output": "",
-    }
+    state = conversation.state(instance)
+    assert {name: value for name, value in state.items() if value} == {"loose": {"W": "tensor"}}
 
 
 def test_the_mode_is_part_of_the_state(made: Any) -> None:
@@ -181,67 +152,40 @@ def test_the_mode_is_part_of_the_state(made: Any) -> None:
 
 # Loading.
 
-LINEARS = "self.W_query = nn.Linear(2, 3)\nself.out = nn.Linear(3, 2, bias=False)"
+LINEARS = "self.q = nn.Linear(2, 3)\nself.out = nn.Linear(3, 2, bias=False)"
+PARTS = "self.W = nn.Parameter(torch.ones(1))\nself.p = nn.Module()\nself.p.W = nn.Parameter(torch.ones(1))"
+SHARED = "self.a = nn.Linear(2, 2, bias=False)\nself.b = self.a"
 
 
-def test_loaded_values_are_the_ones_that_count(made: Any) -> None:
-    """What is given is used; what is not is told."""
-    conversation, instance = made(LINEARS, "return self.W_query(x)")
-    values = {"W_query__weight": torch.ones(3, 2), "W_query__bias": torch.zeros(3)}
-    assert conversation.load(instance, **values) == {
-        "report": {"W_query.weight": "loaded", "W_query.bias": "loaded"},
-        "not_given": ["out.weight"],
-        "names": {name: name for name in ("W_query.weight", "W_query.bias")},
-        "output": "",
-    }
-    assert conversation.call(instance, torch.tensor([1.0, 2.0])).value.tolist() == [3.0] * 3
+@pytest.mark.parametrize(
+    ("init", "given", "report", "not_given", "zero"),
+    [
+        (LINEARS, {"q__bias": 3}, {"q.bias": "loaded"}, "q.weight out.weight", "q.bias"),
+        (LINEARS, {"bias": 3}, {"bias": "loaded"}, "q.weight out.weight", "q.bias"),
+        (LINEARS, {"ias": 3}, {"ias": "missing"}, "q.weight q.bias out.weight", ""),
+        (LINEARS, {"weight": 3}, {"weight": "ambiguous"}, "q.weight q.bias out.weight", ""),
+        (LINEARS, {"q__bias": 4}, {"q.bias": "wrong shape (3,)"}, "q.weight out.weight", ""),
+        (PARTS, {"W": 1}, {"W": "loaded"}, "p.W", "W"),
+        (SHARED, {"a__weight": (2, 2)}, {"a.weight": "loaded"}, "", "a.weight b.weight"),
+    ],
+    ids=["whole", "suffix", "no part", "ambiguous", "wrong shape", "whole is no suffix", "shared"],
+)
+def test_what_is_given_is_loaded_where_one_name_alone_is_meant(
+    made: Any, init: str, given: dict[str, Any], report: Any, not_given: str, zero: str
+) -> None:
+    """By a whole name or its unique end in whole parts; what is not given is told, and stays."""
+    conversation, instance = made(init)
+    found = conversation.load(instance, **{name: torch.zeros(size) for name, size in given.items()})
+    assert (found["report"], found["not_given"]) == (report, not_given.split())
+    parameters = conversation.state(instance)["parameters"]
+    assert [name for name, value in parameters.items() if not value.any()] == zero.split()
 
 
-def test_a_unique_suffix_of_a_name_is_enough(made: Any) -> None:
-    """Whole parts of it, that is."""
-    conversation, instance = made("self.inner = nn.Sequential(nn.Linear(2, 3))")
-    report = conversation.load(
-        instance,
-        bias=torch.zeros(3),
-        eight=torch.zeros(3, 2),
-        inner__0__weight=torch.zeros(3, 2),
-    )
-    assert report["report"] == {
-        "bias": "loaded",
-        "eight": "missing",
-        "inner.0.weight": "loaded",
-    }
-
-
-def test_a_suffix_of_several_names_is_ambiguous_and_loads_nothing(made: Any) -> None:
-    """Which one is meant cannot be known."""
+def test_the_names_that_were_meant_are_told(made: Any) -> None:
+    """Each with the one that it stands for."""
     conversation, instance = made(LINEARS)
-    before = conversation.state(instance)["parameters"]
-    report = conversation.load(instance, weight=torch.zeros(3, 2))
-    assert (report["report"], report["not_given"]) == (
-        {"weight": "ambiguous"},
-        ["W_query.weight", "W_query.bias", "out.weight"],
-    )
-    after = conversation.state(instance)["parameters"]
-    assert all(torch.equal(before[name], after[name]) for name in before)
-
-
-def test_a_whole_name_is_never_ambiguous(made: Any) -> None:
-    """Although it ends another name, too."""
-    conversation, instance = made(
-        "self.W = nn.Parameter(torch.ones(1))\n"
-        "self.part = nn.Module()\n"
-        "self.part.W = nn.Parameter(torch.ones(1))"
-    )
-    assert conversation.load(instance, W=torch.zeros(1))["not_given"] == ["part.W"]
-
-
-def test_a_wrong_shape_is_told_with_the_instances_own(made: Any) -> None:
-    """And nothing is loaded there."""
-    conversation, instance = made("self.W = nn.Parameter(torch.ones(2, 3))", "return self.W")
-    report = conversation.load(instance, W=torch.zeros(3, 2))
-    assert report["report"] == {"W": "wrong shape (2, 3)"}
-    assert conversation.call(instance, 1).value.sum().item() == 6.0
+    names = conversation.load(instance, bias=torch.zeros(3))["names"]
+    assert names == {"bias": "q.bias"}
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
@@ -256,16 +200,6 @@ def test_parameters_take_the_dtype_of_what_they_are_given(made: Any, dtype: torc
     assert reply.value.tolist() == [2.0, 2.0]
 
 
-def test_a_shared_parameter_is_given_once_for_all_its_names(made: Any) -> None:
-    """Its other names count as given."""
-    conversation, instance = made(
-        "self.a = nn.Linear(2, 2, bias=False)\nself.b = self.a", "return self.b(x)"
-    )
-    report = conversation.load(instance, a__weight=torch.zeros(2, 2))
-    assert (report["report"], report["not_given"]) == ({"a.weight": "loaded"}, [])
-    assert conversation.call(instance, torch.ones(2)).value.tolist() == [0.0, 0.0]
-
-
 @pytest.mark.parametrize(
     ("init", "use"),
     [
@@ -273,11 +207,10 @@ def test_a_shared_parameter_is_given_once_for_all_its_names(made: Any) -> None:
         ("self.W = torch.ones(2, requires_grad=True)", "self.W"),
         ("self.all = {'W': torch.ones(2)}", "self.all['W']"),
         ("self.part = nn.Identity()\nself.part.W = torch.ones(2)", "self.part.W"),
-        ("self.heads = [nn.Module()]\nself.heads[0].W = nn.Parameter(torch.ones(2))",
-         "self.heads[0].W"),
+        ("self.h = [nn.Module()]\nself.h[0].W = nn.Parameter(torch.ones(2))", "self.h[0].W"),
     ],
     ids=["attribute", "with gradient", "mapping", "part", "module in a list"],
-)  # fmt: skip
+)
 def test_loose_tensors_are_given_values_too(made: Any, init: str, use: str) -> None:
     """What is stored in the wrong way is still judged by what it computes."""
     conversation, instance = made(init, f"return {use} * x")
@@ -286,18 +219,9 @@ def test_loose_tensors_are_given_values_too(made: Any, init: str, use: str) -> N
     assert conversation.call(instance, torch.ones(2)).value.tolist() == [5.0, 5.0]
 
 
-def test_a_loose_tensor_that_requires_a_gradient_still_does_when_loaded(made: Any) -> None:
-    """Values and dtype are given, nothing else is changed."""
-    conversation, instance = made("self.W = torch.ones(2, requires_grad=True)", "return self.W")
-    conversation.load(instance, W=torch.zeros(2))
-    assert conversation.call(instance, 1).value.requires_grad
-
-
 def test_tensors_in_a_plain_tuple_are_given_values_too(made: Any) -> None:
     """A tuple cannot be changed, what it holds can."""
-    conversation, instance = made(
-        "self.pair = (torch.ones(2), torch.ones(2))", "return self.pair[0]"
-    )
+    conversation, instance = made("self.pair = (torch.ones(2), 1)", "return self.pair[0]")
     assert conversation.load(instance, pair__0=torch.zeros(2))["report"] == {"pair.0": "loaded"}
     assert conversation.call(instance, 1).value.tolist() == [0.0, 0.0]
 
@@ -310,11 +234,20 @@ def test_a_plain_object_is_given_values_too(made: Any) -> None:
     assert conversation.call(instance, 1).value.tolist() == [0.0, 0.0]
 
 
-def test_a_frozen_parameter_stays_frozen(made: Any) -> None:
-    """Loading changes values and dtype, nothing else."""
-    conversation, instance = made("self.W = nn.Parameter(torch.ones(2), requires_grad=False)")
+@pytest.mark.parametrize(
+    ("init", "wants"),
+    [
+        ("self.W = torch.ones(2, requires_grad=True)", True),
+        ("self.W = nn.Parameter(torch.ones(2), requires_grad=False)", False),
+    ],
+)
+def test_loading_changes_values_and_dtype_and_nothing_else(
+    made: Any, init: str, wants: bool
+) -> None:
+    """A frozen parameter stays frozen, and what requires a gradient still does."""
+    conversation, instance = made(init, "return self.W")
     conversation.load(instance, W=torch.zeros(2))
-    assert conversation.state(instance)["parameters"]["W"].requires_grad is False
+    assert conversation.call(instance, 1).value.requires_grad is wants
 
 
 @pytest.mark.slow

@@ -155,13 +155,7 @@ LIES: list[Any] = [
     {"series": [None, ROWS, ["boolean", {"list": [7, 8]}]]},
     {"series": [None, ROWS, ["category", {"list": [0, 9]}, ["object", {"list": ["a"]}], False]]},
     {"series": [None, ROWS, ["category", {"list": [0, -2]}, ["object", {"list": ["a"]}], False]]},
-    {
-        "series": [
-            None,
-            ROWS,
-            ["category", {"list": [0, 0]}, ["object", {"list": ["a"] * 2}], False],
-        ]
-    },
+    {"series": [None, ROWS, ["category", {"list": [0, 0]}, ["object", {"list": ["a"] * 2}], False]]},
     {"series": [None, ROWS, ["str", {"list": ["a", 1]}]]},
     {"series": [None, [[], []], ["object", {"list": []}]]},
     {"series": [None, [[None], [["object", {"list": [{"list": []}]}]]], ["object", {"list": [1]}]]},
@@ -173,7 +167,7 @@ LIES: list[Any] = [
     {"frame": [ROWS, NAMES, [["object", {"list": [1, 2]}]] * 2]},
     {"frame": [ROWS, NAMES]},
     {"frame": "gASVAAAA"},
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("node", LIES, ids=lambda node: str(node)[:60])
@@ -186,10 +180,9 @@ def test_a_table_that_lies_is_refused(node: Any) -> None:
 def test_tables_in_tables_have_an_end() -> None:
     """As lists in lists have."""
     node: Any = 1
+    row = [[None], [["object", {"list": [0]}]]]
     for _depth in range(3 * MAX_DEPTH):
-        node = {
-            "series": [None, [[None], [["object", {"list": [0]}]]], ["object", {"list": [node]}]]
-        }
+        node = {"series": [None, row, ["object", {"list": [node]}]]}
     with pytest.raises(WireFault, match="nested too deeply"):
         Unpacker(b"").unpack(node)
     series = pd.Series([None], dtype=object)

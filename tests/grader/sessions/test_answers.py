@@ -64,9 +64,8 @@ def test_only_the_names_that_are_judged_are_answered():
     """Whatever else a question asks for, the solutions never hear of it."""
     found = made()
     for name in ("two", None, ["one"], "one.__class__"):
-        assert message(found.to(Frame({"verb": "back", "name": name}))) == (
-            "nothing is answered of this name"
-        )
+        reply = found.to(Frame({"verb": "back", "name": name}))
+        assert message(reply) == "nothing is answered of this name"
     assert (found.solutions.asked, found.asked) == ([], set())
 
 

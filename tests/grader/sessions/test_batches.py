@@ -32,11 +32,6 @@ def asked_at_once(talk: Talk) -> list[dict[str, Any]]:
     return [reply.frame().header if isinstance(reply, Raw) else reply.header for reply in replies]
 
 
-def calls_made(talk: Talk) -> Any:
-    """How often the function was called in the process that serves now."""
-    return talk.get("calls")
-
-
 def test_replies_come_in_the_order_of_the_requests(talk_to: Any) -> None:
     """Each with what its own call printed."""
     talk = talk_to(COUNTING.format(position=0, what="pass"))
@@ -46,25 +41,46 @@ def test_replies_come_in_the_order_of_the_requests(talk_to: Any) -> None:
     ]
 
 
-@pytest.mark.parametrize("position", range(1, CALLS + 1))
-def test_what_follows_a_failure_is_not_run(talk_to: Any, position: int) -> None:
-    """The process lives on, as it would when each request had waited for the reply before."""
-    talk = talk_to(COUNTING.format(position=position, what="1 / 0"))
-    replies = asked_at_once(talk)
-    assert [reply.get("value") for reply in replies] == [*range(1, position), None]
-    assert replies[-1]["failure"]["type"] == "ZeroDivisionError"
-    assert (calls_made(talk), talk.session.generation) == (position, 1)
+HOSTILE = """
+    import gc, socket
+    for thing in gc.get_objects():
+        if isinstance(thing, socket.socket):
+            thing.sendall(b"\\xff" * 100)
+""".strip().replace("\n", "\n    ")
+IGNORED = "import signal; signal.signal(signal.SIGALRM, signal.SIG_IGN)\n        while True: pass"
+ENDS = {
+    "a failure": ("1 / 0", "exception", True),
+    "a death": ("import os; os._exit(3)", "crashed", False),
+    "no end": ("while True: pass", "timeout", True),
+    "no end that can be interrupted": (IGNORED, "timeout", False),
+    "bytes that are no reply": (HOSTILE, "crashed", False),
+}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("position", range(1, CALLS + 1))
-def test_a_death_ends_the_batch_where_it_happens(talk_to: Any, position: int) -> None:
-    """The replies before it count, and the next request is served by a new process."""
-    talk = talk_to(COUNTING.format(position=position, what="import os; os._exit(3)"))
+@pytest.mark.parametrize(
+    ("name", "position"),
+    [
+        *(("a failure", position) for position in (1, 3, CALLS)),
+        *(pytest.param("a death", n, marks=pytest.mark.slow) for n in (1, 3, CALLS)),
+        *(("no end", position) for position in (1, 3)),
+        pytest.param("no end that can be interrupted", 2, marks=pytest.mark.slow),
+        ("bytes that are no reply", 2),
+    ],
+)
+def test_a_batch_ends_where_one_ends(talk_to: Any, name: str, position: int) -> None:
+    """The replies before it count, and nothing after it is run.
+
+    The process lives on, as it would when each request had waited for the reply before, or the next
+    request is served by a new one.
+    """
+    what, kind, lives_on = ENDS[name]
+    talk = talk_to(COUNTING.format(position=position, what=what), request_seconds=0.3)
     replies = asked_at_once(talk)
     assert [reply.get("value") for reply in replies] == [*range(1, position), None]
-    assert replies[-1]["failure"]["kind"] == "crashed"
-    assert (calls_made(talk), talk.session.generation) == (0, 2)
+    assert replies[-1]["failure"]["kind"] == kind
+    assert isinstance(talk.session.decode(OwnFrame(replies[-1])), OwnFrame)
+    state = (talk.get("calls"), talk.session.generation)
+    assert state == ((position, 1) if lives_on else (0, 2))
 
 
 @pytest.mark.slow
@@ -76,27 +92,6 @@ def test_each_request_has_a_time_of_its_own(talk_to: Any) -> None:
     assert [reply["value"] for reply in asked_at_once(talk)] == [*range(1, CALLS + 1)]
 
 
-@pytest.mark.parametrize("position", [1, 3])
-def test_what_never_ends_is_ended_where_it_is(talk_to: Any, position: int) -> None:
-    """The replies before it count."""
-    talk = talk_to(COUNTING.format(position=position, what="while True: pass"), request_seconds=0.3)
-    replies = asked_at_once(talk)
-    assert [reply.get("value") for reply in replies] == [*range(1, position), None]
-    assert replies[-1]["failure"]["kind"] == "timeout"
-    assert (calls_made(talk), talk.session.generation) == (position, 1)
-
-
-@pytest.mark.slow
-def test_what_cannot_be_interrupted_is_ended(talk_to: Any) -> None:
-    """By its process; the replies before it count."""
-    what = "import signal; signal.signal(signal.SIGALRM, signal.SIG_IGN)\n        while True: pass"
-    talk = talk_to(COUNTING.format(position=2, what=what), request_seconds=0.3)
-    replies = asked_at_once(talk)
-    assert [reply.get("value") for reply in replies] == [1, None]
-    assert replies[-1]["failure"]["kind"] == "timeout"
-    assert (calls_made(talk), talk.session.generation) == (0, 2)
-
-
 def test_the_time_of_the_submission_ends_a_batch(talk_to: Any) -> None:
     """No reply is waited for any more, and the next request does not get one that is left."""
     talk = talk_to(COUNTING.format(position=0, what="pass"))
@@ -105,20 +100,4 @@ def test_the_time_of_the_submission_ends_a_batch(talk_to: Any) -> None:
     (reply,) = asked_at_once(talk)
     assert "the whole submission are used up" in reply["failure"]["message"]
     talk.session.time_left.processor = 60.0
-    assert calls_made(talk) == 0
-
-
-def test_a_process_that_replies_to_nothing_in_order_harms_itself_alone(talk_to: Any) -> None:
-    """Bytes that are no reply end it: what came before them counts, and nothing after."""
-    hostile = """
-    import gc, socket
-    for thing in gc.get_objects():
-        if isinstance(thing, socket.socket):
-            thing.sendall(b"\\xff" * 100)
-    """.strip().replace("\n    ", "\n        ")
-    talk = talk_to(COUNTING.format(position=2, what=hostile))
-    replies = asked_at_once(talk)
-    assert [reply.get("value") for reply in replies] == [1, None]
-    assert isinstance(talk.session.decode(OwnFrame(replies[-1])), OwnFrame)
-    assert "malformed" in replies[-1]["failure"]["message"]
-    assert calls_made(talk) == 0
+    assert talk.get("calls") == 0

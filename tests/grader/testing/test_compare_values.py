@@ -17,9 +17,9 @@ ROWS = torch.tensor([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125], [0.25, 0.5, 0.25]]
 """Weights: each row sums to 1."""
 
 
-def hints(actual, expected, atol=ATOL):
+def hints(actual, expected, axes=()):
     """The hints of a difference."""
-    return compare(actual, expected, atol)[1]
+    return compare(actual, expected, ATOL, axes)[1]
 
 
 def sentence(actual, expected, **options):
@@ -47,6 +47,8 @@ CLOSE = (
 )
 SUM_TO_ONE = "Its rows sum to 1, and they should not."
 SOME_SUM_TO_ONE = "All its rows sum to 1, and some of them should not."
+SUMS = "Rows of it sum to {} instead of 1."
+MASKED = torch.tensor([0.5, -INF, INF])
 SHARES = torch.tensor([[0.25, 0.75, 0.0], [0.25, 0.25, 0.5]])
 
 
@@ -113,14 +115,47 @@ def test_what_all_rows_have_in_common_is_told(actual, expected, told):
     } == told
 
 
-# Right values.
+# Right values, and where they differ.
 
 
-def test_values_within_the_tolerance_are_right():
-    """The tolerance is absolute, and its bound counts as right."""
-    assert compare(TABLE + 9e-6, TABLE, ATOL) is None
+@pytest.mark.parametrize(
+    ("actual", "expected", "difference"),
+    [
+        # The tolerance is absolute, and its bound counts as right.
+        (TABLE + 9e-6, TABLE, None),
+        (
+            torch.tensor([1e6 + 1, 1.0]),
+            torch.tensor([1e6, 1.0]),
+            "received 1000001.0000",
+        ),
+        # Masked scores hold minus infinity on both sides; NaN is right only where it is expected.
+        (MASKED.clone(), MASKED, None),
+        (
+            -MASKED,
+            MASKED,
+            "3 of 3 values differ, the first at [0]: expected 0.5000, received -0.5000",
+        ),
+        (torch.tensor([NAN, 1.0]), torch.tensor([NAN, 1.0]), None),
+        (torch.tensor([NAN, NAN]), torch.tensor([NAN, 1.0]), "[1]: expected 1.0000, received nan"),
+        (torch.tensor([0.0, 1.0]), torch.tensor([NAN, 1.0]), "[0]: expected nan, received 0.0000"),
+        # The first in reading order; a number has neither a count nor a place.
+        (
+            changed(TABLE, at_1_0=9.0, at_0_2=0.001),
+            TABLE,
+            "2 of 6 values differ, the first at [0, 2]: expected 2.0000, received 0.001",
+        ),
+        (torch.tensor(1.0), torch.tensor(2.0), "expected 2.0000, received 1.0000"),
+        (torch.tensor([1.0]), torch.tensor([2.0]), "expected 2.0000, received 1.0000"),
+        # A difference in the fifth decimal is shown.
+        (torch.tensor([0.95443, 1.0]), torch.tensor([0.9544, 1.0]), "0.95440, received 0.95443"),
+    ],
+)
+def test_values_are_right_within_the_tolerance(actual, expected, difference):
+    """Else how many differ, and the first of them in reading order."""
+    found = compare(actual, expected, ATOL)
+    assert (found is None) == (difference is None)
+    assert found is None or found[0].endswith(difference)
     assert compare(torch.tensor([1.5]), torch.tensor([1.0]), 0.5) is None
-    assert compare(torch.tensor([1e6 + 1.0]), torch.tensor([1e6]), ATOL) is not None
 
 
 @pytest.mark.parametrize("right", [INF, -INF])
@@ -132,27 +167,6 @@ def test_no_number_is_near_an_infinity(right, value):
     assert compare(complex(value, 1), complex(right, 1)) is not None
 
 
-def test_infinities_of_one_sign_are_equal():
-    """Masked scores hold minus infinity on both sides."""
-    masked = torch.tensor([0.5, -INF, INF])
-    assert compare(masked.clone(), masked, ATOL) is None
-    assert sentence(-masked, masked) == (
-        "3 of 3 values differ, the first at [0]: expected 0.5000, received -0.5000"
-    )
-
-
-def test_not_a_number_is_right_only_where_it_is_expected():
-    """NaN is never within a tolerance of a number."""
-    expected = torch.tensor([NAN, 1.0])
-    assert compare(expected.clone(), expected, ATOL) is None
-    assert sentence(torch.tensor([NAN, NAN]), expected) == (
-        "1 of 2 values differ, the first at [1]: expected 1.0000, received nan"
-    )
-    assert sentence(torch.tensor([0.0, 1.0]), expected) == (
-        "1 of 2 values differ, the first at [0]: expected nan, received 0.0000"
-    )
-
-
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.int64, torch.bool])
 def test_every_dtype_is_compared_by_its_values(dtype):
     """Half precision, whole numbers and truth values are compared like floats."""
@@ -161,137 +175,127 @@ def test_every_dtype_is_compared_by_its_values(dtype):
     assert compare(right.clone(), right, ATOL) is None
     shown = {torch.bool: ("True", "False"), torch.int64: ("1", "0")}
     expected, received = shown.get(dtype, ("1.0000", "0.0000"))
-    assert sentence(wrong, right) == (
-        f"1 of 4 values differ, the first at [1, 0]: expected {expected}, received {received}"
-    )
+    said = f"1 of 4 values differ, the first at [1, 0]: expected {expected}, received {received}"
+    assert sentence(wrong, right) == said
 
 
 def test_complex_values_are_compared_in_both_parts():
     """A wrong imaginary part is a difference, shown without hints for real numbers."""
     right = torch.tensor([1 + 1j, 2.0 + 0j])
-    assert compare(torch.tensor([1 + 1j, 2.0 + 0.5j]), right, ATOL) == (
-        "1 of 2 values differ, the first at [1]: expected 2.0000+0.0000j, received 2.0000+0.5000j",
-        (),
-    )
+    said, told = compare(torch.tensor([1 + 1j, 2.0 + 0.5j]), right, ATOL)
+    assert said.endswith("first at [1]: expected 2.0000+0.0000j, received 2.0000+0.5000j")
+    assert told == ()
 
 
-# Where they differ.
-
-
-def test_the_first_difference_is_described_by_its_position():
-    """The number of wrong values, and the first of them in reading order."""
-    wrong = changed(TABLE, at_1_0=9.0, at_0_2=0.001)
-    assert compare(wrong, TABLE, ATOL) == (
-        "2 of 6 values differ, the first at [0, 2]: expected 2.0000, received 0.001",
-        (),
-    )
-
-
-def test_axes_that_have_names_are_described_by_them():
+@pytest.mark.parametrize(
+    ("axes", "place"), [(("token", "feature"), "token 1, feature 2"), (("token",), "[1, 2]")]
+)
+def test_axes_that_have_names_are_described_by_them(axes, place):
     """A position reads as the check names its axes; as numbers where names do not fit."""
-    wrong = changed(TABLE, at_1_2=9.0)
-    end = "expected -0.2500, received 9.0000"
-    assert sentence(wrong, TABLE, axes=("token", "feature")) == (
-        f"1 of 6 values differ, the first at token 1, feature 2: {end}"
-    )
-    assert sentence(wrong, TABLE, axes=("token",)) == (
-        f"1 of 6 values differ, the first at [1, 2]: {end}"
-    )
-
-
-def test_a_single_value_has_no_place():
-    """A number is shown without counting and without a position."""
-    assert sentence(torch.tensor(1.0), torch.tensor(2.0)) == "expected 2.0000, received 1.0000"
-    assert sentence(torch.tensor([1.0]), torch.tensor([2.0])) == (
-        "expected 2.0000, received 1.0000"
-    )
-
-
-def test_two_numbers_said_to_differ_are_shown_differently():
-    """A difference in the fifth decimal is shown with as many decimals as it takes."""
-    text = sentence(torch.tensor([0.95443, 1.0]), torch.tensor([0.9544, 1.0]))
-    expected, received = text.partition(": expected ")[2].split(", received ")
-    assert expected != received
+    told = sentence(changed(TABLE, at_1_2=9.0), TABLE, axes=axes)
+    assert told.startswith(f"1 of 6 values differ, the first at {place}: ")
 
 
 # What may lie behind it.
 
-
-@pytest.mark.parametrize(
-    ("ratio", "hint"),
-    [
-        (2.0, "Every value is 2 times the expected one."),
-        (0.25, "Every value is 0.25 times the expected one."),
-        (-3.0, "Every value is -3 times the expected one."),
-        (2**0.5, "Every value is 1.414 times the expected one, the square root of 2."),
-        (3**-0.5, "Every value is 0.5774 times the expected one, 1 / the square root of 3."),
-        (8**0.5, "Every value is 2.828 times the expected one, the square root of 8."),
-        (12.5, "Every value is 12.5 times the expected one."),
-        (1 / 12.5, "Every value is 0.08 times the expected one."),
-        (-1.0, "It has the opposite sign."),
-    ],
-)
-def test_a_constant_ratio_is_named(ratio, hint):
-    """A scale that is missing or wrong shows as one ratio everywhere, often a square root."""
-    assert hints(TABLE * ratio, TABLE) == (hint,)
-
-
-@pytest.mark.parametrize("offset", [2e-5, 5e-5, 9e-5])
-def test_values_a_little_off_have_no_ratio(offset):
-    """A small difference is not called 1 times the expected one."""
-    assert hints(TABLE + offset, TABLE) == (CLOSE,)
-
-
-def test_ratios_that_differ_are_not_named():
-    """One value of another ratio is enough to say nothing."""
-    assert hints(changed(TABLE * 2, at_0_0=5.0), TABLE) == ()
-
-
-def test_a_ratio_is_not_made_of_one_value():
-    """Two values at least make a ratio."""
-    assert hints(torch.tensor([4.0, 0.0]), torch.tensor([2.0, 0.0])) == ()
+RATIO = "Every value is {} times the expected one"
+SQUARE, SYMMETRIC = torch.tensor([[0.5, 1.5], [2.5, 3.5]]), torch.tensor([[0.5, 1.5], [1.5, 3.5]])
+TRANSPOSED = "It is the expected result transposed."
+ONES = torch.ones(2, 5)
+OTHER_AXIS = torch.tensor([[0.5, 0.25, 0.125], [0.25, 0.25, 0.125], [0.25, 0.5, 0.75]])
+INFINITE = "It contains an infinity."
 
 
 @pytest.mark.parametrize(
     ("actual", "expected", "told"),
     [
-        (torch.tensor(1.9088), torch.tensor(0.9544), ("It is 2 times the expected value.",)),
-        (torch.tensor([0.5]), torch.tensor([2.0]), ("It is 0.25 times the expected value.",)),
-        (80, 20, ("It is 4 times the expected value.",)),
-        (-20, 20, ("It has the opposite sign.",)),
-        (2016, 1680, ("It is 6/5 times the expected value.",)),
-        (20, 80, ("It is 1/4 times the expected value.",)),
-        (769, 768, ("It is 1 more than expected.",)),
-        (1023, 1024, ("It is 1 less than expected.",)),
-        (1679, 1687, ()),
-        (torch.tensor(1.45), torch.tensor(1.0), ()),
-        (torch.tensor(17.0), torch.tensor(1.0), ("It is 17 times the expected value.",)),
-        (0.005, 4.0, ("It is 0.00125 times the expected value.",)),
-        (torch.tensor(17.001), torch.tensor(1.0), ()),
-        (torch.tensor(1001.0), torch.tensor(1.0), ()),
-        (torch.tensor(-2.0), torch.tensor(1.0), ()),
-        (torch.tensor(0.0), torch.tensor(1.0), ()),
-        (torch.tensor(1.0), torch.tensor(0.0), ()),
-        (torch.tensor(1e300, dtype=torch.float64), torch.tensor(1e-2, dtype=torch.float64), ()),
-        (5, 0, ()),
-        (2, 1, ()),
-        (-3, 3, ("It has the opposite sign.",)),
-        (48, 16, ()),
-        (torch.tensor([3, 6]), torch.tensor([1, 2]), ()),
-        (10**40, 20, ()),
-        (True, 20, ()),
+        # A scale that is missing or wrong shows as one ratio everywhere, often a square root.
+        (TABLE * 2, TABLE, (f"{RATIO.format(2)}.",)),
+        (TABLE * -3, TABLE, (f"{RATIO.format(-3)}.",)),
+        (TABLE * 2**0.5, TABLE, (f"{RATIO.format(1.414)}, the square root of 2.",)),
+        (TABLE * 3**-0.5, TABLE, (f"{RATIO.format(0.5774)}, 1 / the square root of 3.",)),
+        (TABLE * 12.5, TABLE, (f"{RATIO.format(12.5)}.",)),
+        (TABLE / 12.5, TABLE, (f"{RATIO.format(0.08)}.",)),
+        (TABLE.double() * 2.0**600, TABLE.double(), (f"{RATIO.format('4.15e+180')}.",)),
+        (-TABLE, TABLE, ("It has the opposite sign.",)),
+        (TABLE + 2e-5, TABLE, (CLOSE,)),
+        (TABLE + 9e-5, TABLE, (CLOSE,)),
+        (changed(TABLE * 2, at_0_0=5.0), TABLE, ()),
+        (torch.tensor([4.0, 0.0]), torch.tensor([2.0, 0.0]), ()),
+        (torch.zeros(2, 3), TABLE, ("All its values are 0.",)),
+        # What a larger eps leaves of a variance is near 1, and nowhere by the same factor.
+        (0.9986 * ONES, ONES, (f"{RATIO.format(0.9986)}.",)),
+        (torch.linspace(0.998, 1.0, 10).reshape(2, 5), ONES, ()),
+        (SQUARE.mT, SQUARE, (TRANSPOSED,)),
+        (torch.stack([SQUARE, SQUARE + 1]).mT, torch.stack([SQUARE, SQUARE + 1]), (TRANSPOSED,)),
+        (changed(SYMMETRIC, at_0_0=0.50005), SYMMETRIC, (CLOSE,)),
+        # Weights sum to 1 in each row; a softmax along the wrong axis makes the columns do so.
+        (changed(ROWS, at_0_0=0.0, at_2_1=1.0), ROWS, (SUMS.format("0.5000, 1.5000"),)),
+        (
+            torch.tensor([0.5, 0.25]),
+            torch.tensor([0.5, 0.5]),
+            ("Its values sum to 0.7500 instead of 1.",),
+        ),
+        (
+            *(OTHER_AXIS, ROWS),
+            (
+                SUMS.format("0.8750, 0.6250, 1.5000"),
+                "Its columns sum to 1: was it computed along another axis?",
+            ),
+        ),
+        (ROWS.flip(0), ROWS, ("The expected values are there, in reverse order by row.",)),
+        (changed(TABLE, at_0_1=INF), TABLE, (INFINITE,)),
+        (changed(TABLE, at_0_1=-INF), TABLE, (INFINITE,)),
+        # Whose place a tensor has taken.
+        (
+            *({"key": TABLE, "value": TABLE}, {"key": TABLE + 1, "value": TABLE}),
+            ("It is what is expected at 'value'.",),
+        ),
+        ((TABLE, TABLE), (TABLE, TABLE * 3), ("It is what is expected at position 0.",)),
+        ([TABLE, TABLE * 3], [TABLE * 3, TABLE], ("It is what is expected at position 1.",)),
+    ],
+)
+def test_what_may_lie_behind_a_difference_is_told(actual, expected, told):
+    """Where it is true of every value, and hardly chance."""
+    assert hints(actual, expected) == told
+
+
+def test_what_makes_nan_is_told():
+    """It comes from 0 / 0 or from a softmax of nothing."""
+    (hint,) = hints(changed(TABLE, at_0_1=NAN), TABLE)
+    assert hint.startswith("It contains NaN (not a number), as 0 / 0, infinity / infinity, ")
+
+
+def test_of_many_rows_the_wrong_one_is_shown():
+    """The sums shown are not all 1 while the sentence says that they are not."""
+    many = ROWS.repeat(2, 1)
+    (hint,) = hints(changed(many, at_5_0=0.75), many)
+    assert hint.startswith("Rows of it sum to ")
+    assert "1.5000" in hint
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "told"),
+    [
+        *((80, 20, "4"), (2016, 1680, "6/5"), (20, 80, "1/4"), (0.005, 4.0, "0.00125")),
+        (torch.tensor(1.9088), torch.tensor(0.9544), "2"),
+        (torch.tensor([0.5]), torch.tensor([2.0]), "0.25"),
+        (torch.tensor(17.0), torch.tensor(1.0), "17"),
+        *((-20, 20, "It has the opposite sign."), (-3, 3, "It has the opposite sign.")),
+        *((769, 768, "It is 1 more than expected."), (1023, 1024, "It is 1 less than expected.")),
+        *((1679, 1687, ""), (5, 0, ""), (2, 1, ""), (48, 16, ""), (10**40, 20, ""), (True, 20, "")),
+        *((torch.tensor(number), torch.tensor(1.0), "") for number in (1.45, 17.001, 1001.0)),
+        *((torch.tensor(number), torch.tensor(1.0), "") for number in (-2.0, 0.0)),
+        (torch.tensor(1.0), torch.tensor(0.0), ""),
+        (torch.tensor(1e300, dtype=torch.float64), torch.tensor(1e-2).double(), ""),
+        (torch.tensor([3, 6]), torch.tensor([1, 2]), ""),
     ],
 )
 def test_a_single_number_has_a_ratio_where_that_is_a_whole_one(actual, expected, told):
     """Any two numbers have some ratio: one that is hardly chance says more than the numbers."""
-    assert hints(actual, expected) == told
-
-
-def test_ratios_that_differ_from_one_another_are_no_ratio():
-    """What a larger eps leaves of a variance is near 1 everywhere, and nowhere by the same factor."""
-    ones = torch.ones(2, 5)
-    assert hints(0.9986 * ones, ones) == ("Every value is 0.9986 times the expected one.",)
-    assert hints(torch.linspace(0.998, 1.0, 10).reshape(2, 5), ones) == ()
+    is_ratio = told and " " not in told
+    told = f"It is {told} times the expected value." if is_ratio else told
+    assert hints(actual, expected) == ((told,) if told else ())
 
 
 SCORES = torch.tensor([[1.0, -2.0, 0.5], [0.3, 0.1, -1.2]])
@@ -323,92 +327,62 @@ def test_other_weights_are_not_those_of_scores_times_a_number(actual, expected):
     assert not any("softmax gives" in hint for hint in hints(actual, expected))
 
 
-@pytest.mark.parametrize(
-    ("actual", "expected", "said"),
-    [
-        ({"key": TABLE, "value": TABLE}, {"key": TABLE + 1, "value": TABLE}, "'value'"),
-        ((TABLE, TABLE), (TABLE, TABLE * 3), "position 0"),
-        ([TABLE, TABLE * 3], [TABLE * 3, TABLE], "position 1"),
-    ],
-)
-def test_what_belongs_elsewhere_is_told(actual, expected, said):
-    """Keys in place of values: the message says whose place a tensor has taken."""
-    assert hints(actual, expected) == (f"It is what is expected at {said}.",)
+# How values lie to the expected ones.
+
+WAVE = torch.arange(20.0).reshape(5, 4).sin()
 
 
-def test_zeros_have_no_ratio():
-    """Nothing but zeros came: that is no ratio of 0."""
-    assert hints(torch.zeros(2, 3), TABLE) == ("All its values are 0.",)
-
-
-def test_an_astronomical_ratio_is_no_fault():
-    """A student's numbers may be of any size without ending the grader."""
-    wide = TABLE.double()
-    assert hints(wide * 2.0**600, wide)[0].startswith("Every value is 4.15e+180 times")
-
-
-def test_a_transposed_result_is_named():
-    """A square result with rows and columns swapped."""
-    square = torch.tensor([[0.5, 1.5], [2.5, 3.5]])
-    assert hints(square.mT, square) == ("It is the expected result transposed.",)
-    batch = torch.stack([square, square + 1])
-    assert hints(batch.mT, batch) == ("It is the expected result transposed.",)
-
-
-def test_a_symmetric_result_is_not_called_transposed():
-    """Where the expected result is its own transpose, the hint says nothing."""
-    symmetric = torch.tensor([[0.5, 1.5], [1.5, 3.5]])
-    assert hints(changed(symmetric, at_0_0=0.50005), symmetric) == (CLOSE,)
-
-
-def test_rows_that_do_not_sum_to_one_are_shown():
-    """Attention weights sum to 1 in each row; the sums that came are shown."""
-    assert hints(changed(ROWS, at_0_0=0.0, at_2_1=1.0), ROWS) == (
-        "Rows of it sum to 0.5000, 1.5000 instead of 1.",
-    )
-    assert hints(torch.tensor([0.5, 0.25]), torch.tensor([0.5, 0.5])) == (
-        "Its values sum to 0.7500 instead of 1.",
-    )
-
-
-def test_of_many_rows_the_wrong_one_is_shown():
-    """The sums shown are not all 1 while the sentence says that they are not."""
-    many = ROWS.repeat(2, 1)
-    (hint,) = hints(changed(many, at_5_0=0.75), many)
-    assert hint.startswith("Rows of it sum to ")
-    assert "1.5000" in hint
-
-
-def test_columns_that_sum_to_one_are_named():
-    """A softmax along the wrong axis makes the columns sum to 1."""
-    wrong = torch.tensor([[0.5, 0.25, 0.125], [0.25, 0.25, 0.125], [0.25, 0.5, 0.75]])
-    assert hints(wrong, ROWS) == (
-        "Rows of it sum to 0.8750, 0.6250, 1.5000 instead of 1.",
-        "Its columns sum to 1: was it computed along another axis?",
-    )
-
-
-def test_rows_that_sum_to_one_are_not_mentioned():
-    """Other weights that are weights all the same have other hints."""
-    assert hints(ROWS.flip(0), ROWS.clone()) == (
-        "The expected values are there, in reverse order by row.",
-    )
+def with_rows(*rows, factor=3.0):
+    """The expected values, some rows of them multiplied."""
+    changed = WAVE.clone()
+    for row in rows:
+        changed[row] *= factor
+    return changed
 
 
 @pytest.mark.parametrize(
-    ("value", "hint"),
+    ("actual", "hint"),
     [
+        (WAVE * 0, "All its values are 0."),
+        (WAVE + 2, "Every value is 2 more than the expected one."),
+        (WAVE - 0.5, "Every value is 0.5 less than the expected one."),
+        (WAVE.flip(0), "The expected values are there, in reverse order by token."),
         (
-            NAN,
-            "It contains NaN (not a number), as 0 / 0, infinity / infinity, infinity - infinity, 0 times infinity and a softmax over minus infinity alone give.",
+            WAVE[:, [1, 0, 2, 3]],
+            "The expected values are there, in another order by feature: feature 0 has those "
+            "of feature 1.",
         ),
-        (INF, "It contains an infinity."),
-        (-INF, "It contains an infinity."),
+        (
+            torch.cat([WAVE[:1] * 2, WAVE[:-1]]),
+            "Each token but the first has the values expected of the one before it.",
+        ),
+        (
+            torch.cat([WAVE[1:], WAVE[:1] * 2]),
+            "Each token but the last has the values expected of the one after it.",
+        ),
+        (WAVE[:, :1].expand(5, 4), "Its values are the same at every feature, and should not be."),
+        (with_rows(4), "It differs only at token 4."),
+        (with_rows(0, 4), "It differs only at token 0, token 4."),
+        (with_rows(1, 2, 3), "It is right only at token 0, token 4."),
     ],
 )
-def test_values_that_are_no_numbers_are_named(value, hint):
-    """NaN comes from 0 / 0 or from a softmax of nothing, an infinity from an overflow."""
-    assert hints(changed(TABLE, at_0_1=value), TABLE) == (hint,)
+def test_how_values_lie_to_the_expected_ones_is_said(actual, hint):
+    """One sentence: what is exchanged, shifted, the same, or wrong in a part only."""
+    assert hints(actual, WAVE, ("token", "feature")) == (hint,)
+
+
+def test_places_without_names_are_rows_and_columns_of_a_matrix():
+    """With more axes nothing is said of places that have no name."""
+    assert hints(with_rows(4), WAVE) == ("It differs only at row 4.",)
+    assert hints(with_rows(4)[None], WAVE[None]) == ()
+
+
+def test_nothing_is_said_of_values_that_have_nothing_in_common():
+    """Nor is a part called right where single values are wrong in others."""
+    changed = WAVE.clone()
+    changed[[0, 1, 2], [0, 1, 2]] = 9.0
+    for other in (WAVE.cos(), changed):
+        assert hints(other, WAVE, ("token", "feature")) == ()
 
 
 # Whatever is returned.

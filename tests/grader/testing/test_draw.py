@@ -15,32 +15,18 @@ def everything(seed, check=CHECK):
     """One of each kind of draw, as plain data."""
     draw = Draw(seed, check)
     return (
-        draw.normal(2, 3).tolist(),
-        draw.uniform(4).tolist(),
-        draw.whole(0, 10**9),
-        draw.seed(),
-        draw.permutation(9).tolist(),
-        draw.array(2, 2).tolist(),
-        draw.numbers(3, 1, 6),
-        draw.choice("abcdef"),
-        draw.choice(["x", "y", "z"], 2),
+        *(draw.normal(2, 3).tolist(), draw.uniform(4).tolist(), draw.whole(0, 10**9), draw.seed()),
+        *(draw.permutation(9).tolist(), draw.array(2, 2).tolist(), draw.numbers(3, 1, 6)),
+        *(draw.choice("abcdef"), draw.choice(["x", "y", "z"], 2)),
     )
 
 
-def test_the_same_check_draws_the_same_again():
-    """A run can be repeated from its seed."""
-    assert everything("42") == everything("42")
-
-
-def test_another_seed_draws_something_else():
-    """Every kind of draw follows the seed."""
-    assert all(one != other for one, other in zip(everything("42"), everything("43"), strict=True))
-
-
-def test_another_check_draws_something_else():
-    """Two checks of one run have inputs of their own."""
-    one, other = everything("42"), everything("42", "01_a/f::hidden::test_other")
-    assert all(first != second for first, second in zip(one, other, strict=True))
+def test_draws_follow_the_seed_and_the_check():
+    """A run can be repeated from its seed; two checks of it have inputs of their own."""
+    first = everything("42")
+    assert everything("42") == first
+    for other in (everything("43"), everything("42", "01_a/f::hidden::test_other")):
+        assert all(one != another for one, another in zip(first, other, strict=True))
 
 
 def test_a_seed_that_students_read_is_short():
@@ -55,23 +41,17 @@ def test_a_draw_goes_on():
     assert not torch.equal(draw.normal(5), draw.normal(5))
 
 
-def test_what_was_drawn_elsewhere_makes_no_difference():
-    """Neither torch's own generator nor another check's draws reach a check's inputs."""
+def test_torchs_own_generator_and_draws_are_apart():
+    """Neither it nor another check's draws reach a check's inputs, and it is left as it was."""
     before = torch.random.get_rng_state()
     first = everything("42")
+    assert torch.equal(torch.random.get_rng_state(), before)
     torch.rand(3)
     Draw("42", "another").normal(3)
     try:
         assert everything("42") == first
     finally:
         torch.random.set_rng_state(before)
-
-
-def test_drawing_leaves_torchs_own_generator_alone():
-    """The trusted side's random state is as it was."""
-    before = torch.random.get_rng_state()
-    everything("42")
-    assert torch.equal(torch.random.get_rng_state(), before)
 
 
 def test_normal_numbers_have_the_deviation_at_which_mistakes_show():

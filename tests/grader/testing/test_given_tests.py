@@ -84,10 +84,7 @@ WRONG = {
     "from nose.tools import assert_equal\nassert_equal(one(1), 2)": ("n + 1", "n"),
     "assert halves([2, 4]).shape == (2,)": ("np.asarray(values)", "1"),
     "values = [1]\nemptied(values)\nassert values == []": ("values.clear()", "pass"),
-    "for n in range(3):\n    if one(n) != n + 1:\n        raise ValueError('not one more')": (
-        "n + 1",
-        "n",
-    ),
+    "for n in (1, 2):\n    if one(n) != n + 1:\n        raise ValueError('no')": ("n + 1", "n"),
     "try:\n    one(-1)\nexcept ValueError:\n    pass\nelse:\n    raise AssertionError('no')": (
         "n < 0",
         "n < -9",
@@ -175,19 +172,14 @@ def test_that_something_is_true_can_be_forged_where_it_is_decided(runs: Runs, te
     assert not runs("found = one(3)\nassert found\nassert one(3)").forgeable
 
 
-def test_a_test_leaves_the_names_of_the_file_as_they_were(hand_in) -> None:
-    """Also where it takes one away."""
+def test_a_test_leaves_the_file_and_modules_as_they_were(hand_in) -> None:
+    """Also where it takes a name away; some forbid a function by taking it out of its module."""
     student = hand_in(RIGHT)
-    student.observed("LIMIT = 9\nmore = 1\ndel one")
+    student.observed("LIMIT = 9\nmore = 1\ndel one\nimport functools\nfunctools.reduce = None")
     assert student.get("LIMIT") == 3
     assert student.call("one", 1).value == 2
     with pytest.raises(StudentOutcome):
         student.get("more")
-
-
-def test_a_test_leaves_modules_as_they_were(hand_in) -> None:
-    """Some forbid a function by taking it out of its module."""
-    hand_in(RIGHT).observed("import functools\nfunctools.reduce = None")
     assert functools.reduce is not None
 
 
@@ -202,17 +194,21 @@ def test_a_test_that_the_solution_fails_is_the_graders_fault(runs: Runs) -> None
         runs("assert one(1) == 3")
 
 
-def test_a_stub_is_not_attempted(runs: Runs) -> None:
+@pytest.mark.parametrize(
+    ("test", "line"),
+    [
+        ("assert one(1) == 2", "return n + 1"),
+        (
+            "import pytest\nwith pytest.raises(ValueError):\n    one(-1)",
+            'raise ValueError("below 0")',
+        ),
+    ],
+)
+def test_a_stub_is_not_attempted(runs: Runs, test: str, line: str) -> None:
     """Also where the test wants an exception."""
-    unwritten = 'raise NotImplementedError("Not done yet: a/one")'
-    tests = {
-        "assert one(1) == 2": "return n + 1",
-        "import pytest\nwith pytest.raises(ValueError):\n    one(-1)": 'raise ValueError("below 0")',
-    }
-    for test, line in tests.items():
-        with pytest.raises(StudentOutcome) as caught:
-            runs(test, (line, unwritten))
-        assert caught.value.failure.type == "NotImplementedError"
+    with pytest.raises(StudentOutcome) as caught:
+        runs(test, (line, 'raise NotImplementedError("Not done yet: a/one")'))
+    assert caught.value.failure.type == "NotImplementedError"
 
 
 NOT_YET = 'NotImplementedError("01_first/one: not attempted yet")'

@@ -17,7 +17,6 @@ from grader.sandbox.together import TOGETHER
 from grader.sandbox.wire import Frame
 from grader.sessions.base import Session, failed
 from grader.testing import Attempt, Judge
-from grader.testing.attempt import Instance
 from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.roles import Roles
@@ -55,9 +54,7 @@ PLAIN = LAYER.replace("nn.Parameter(torch.rand(size, size))", "torch.rand(size, 
 LAZY = LAYER.replace("        self.W", "        self.lazy = nn.LazyLinear(2)\n        self.W")
 FAILING = LAYER.replace('print("made")', 'raise ValueError("no")')
 FAILING_LATER = LAYER.replace('print("called")', 'raise ValueError("no")')
-FAILING_STATE = (
-    LAYER
-    + """
+FAILING_STATE = f"""{LAYER}
 
 def named_parameters(self, *args, **kwargs):
     raise KeyError("no parameters")
@@ -65,7 +62,6 @@ def named_parameters(self, *args, **kwargs):
 
 one.named_parameters = named_parameters
 """
-)
 NO_INSTANCE = "def one(size):\n    return size\n"
 ENDING = LAYER.replace('print("made")', "import os; os._exit(3)")
 ENDING_LATER = LAYER.replace('print("called")', "import os; os._exit(3)")
@@ -102,8 +98,7 @@ def attempt_of(student: StudentHandle) -> Attempt:
 
 def verbs(attempt: Attempt) -> list[str]:
     """What was asked so far; loading the file aside."""
-    session = attempt.student.submission.session
-    assert isinstance(session, Heard)
+    session: Any = attempt.student.submission.session
     return [verb for verb in session.verbs if verb != "open"]
 
 
@@ -117,25 +112,22 @@ def attempt(hand_in: HandIn) -> Attempt:
 
 
 def test_making_giving_values_and_calling_are_one_request(attempt: Attempt) -> None:
-    """With the values in place when it is called."""
-    assert attempt.instance(2, given=VALUES)(X).value.tolist() == [[7.0, 10.0]]
-    assert verbs(attempt) == [TOGETHER]
+    """With the values in place when it is called; what is asked later is a request of its own."""
+    layer = attempt.instance(2, given=VALUES)
+    assert layer(X).value.tolist() == [[7.0, 10.0]]
+    assert torch.equal(layer.state.parameters["W_query"], VALUES["W_query"])
+    layer(X)
+    assert layer.refusal(X) is None
+    assert verbs(attempt) == [TOGETHER, "state", "call", "call"]
 
 
 def test_what_it_holds_comes_with_it(attempt: Attempt) -> None:
-    """And what is asked later is a request of its own."""
+    """And one without values of which nothing is asked is made by itself."""
     layer = attempt.instance(2, given=VALUES)
     assert torch.equal(layer.state.parameters["W_query"], VALUES["W_query"])
     assert verbs(attempt) == [TOGETHER]
-    layer(X)
-    assert layer.refusal(X) is None
-    assert verbs(attempt) == [TOGETHER, "call", "call"]
-
-
-def test_one_without_values_of_which_nothing_is_asked_is_made_by_itself(attempt: Attempt) -> None:
-    """As it always was."""
     assert attempt.instance(2).own.type_name == "one"
-    assert verbs(attempt) == ["call"]
+    assert verbs(attempt) == [TOGETHER, "call"]
 
 
 def test_a_refusal_comes_with_it(hand_in: HandIn) -> None:
@@ -169,18 +161,22 @@ def test_anything_else_that_is_asked_makes_it_first(attempt: Attempt) -> None:
         assert layer.made is not None
 
 
-def test_it_is_made_before_anything_is_judged(hand_in: HandIn) -> None:
-    """So that what is wrong with the class is what the check ends in."""
-    ways: list[Callable[[Judge], None]] = [
+@pytest.mark.parametrize(
+    "way",
+    [
         lambda judge: judge(1, 2),
         lambda judge: judge.shape(1, (2,)),
         lambda judge: judge.that(False, WRONG),
-    ]
-    for way in ways:
-        attempt = attempt_of(hand_in(FAILING))
-        attempt.instance(2)
-        with pytest.raises(StudentOutcome, match="no"):
-            way(attempt.judge)
+    ],
+)
+def test_it_is_made_before_anything_is_judged(
+    hand_in: HandIn, way: Callable[[Judge], None]
+) -> None:
+    """So that what is wrong with the class is what the check ends in."""
+    attempt = attempt_of(hand_in(FAILING))
+    attempt.instance(2)
+    with pytest.raises(StudentOutcome, match="no"):
+        way(attempt.judge)
 
 
 @pytest.mark.parametrize(("own", "passes"), [(LAYER, True), (FAILING, False)])
@@ -261,17 +257,8 @@ def one_by_one(attempt: Attempt, last: str) -> Any:
 @pytest.mark.parametrize(
     "own",
     [
-        LAYER,
-        OTHER_NAME,
-        OTHER_SHAPE,
-        MORE,
-        PLAIN,
-        LAZY,
-        FAILING,
-        FAILING_LATER,
-        FAILING_STATE,
-        NO_INSTANCE,
-        STUB,
+        *(LAYER, OTHER_NAME, OTHER_SHAPE, MORE, PLAIN, LAZY, FAILING, FAILING_LATER),
+        *(FAILING_STATE, NO_INSTANCE, STUB),
     ],
 )
 def test_all_that_a_check_knows_is_the_same_as_one_by_one(
@@ -304,19 +291,22 @@ def test_what_is_printed_is_told_request_by_request(talk_to: Any) -> None:
     assert (answer.printed, attempt.student.calls[-1].printed) == ("called\n", "called\n")
 
 
+def ended(talk_to: Any, own: str, ask: Callable[[Attempt, str], Any]) -> tuple[Attempt, Any]:
+    """A layer in a process that ends: the failure, what is told, how many processes."""
+    session = talk_to(own, request_seconds=0.5 if "while True" in own else 10).session
+    handle = SubmissionHandle(session.submission, session, session.limits)
+    attempt = attempt_of(StudentHandle(handle, EXERCISE))
+    with pytest.raises(StudentOutcome) as caught:
+        ask(attempt, "call")
+    told = [(call.target, call.is_forward, call.args) for call in caught.value.calls]
+    return attempt, (caught.value.failure, str(told), session.generation)
+
+
 @pytest.mark.parametrize("own", [ENDING, ENDING_LATER])
 def test_where_a_process_ends_is_found_out_one_by_one(talk_to: Any, own: str) -> None:
     """The request that ended it is the last one that is told."""
-    both = []
-    for ask in (at_once, one_by_one):
-        session = talk_to(own).session
-        handle = SubmissionHandle(session.submission, session, Limits())
-        attempt = attempt_of(StudentHandle(handle, EXERCISE))
-        with pytest.raises(StudentOutcome) as caught:
-            ask(attempt, "call")
-        told = [(call.target, call.is_forward, call.args) for call in caught.value.calls]
-        both.append((caught.value.failure, str(told)))
-    assert both[0] == both[1]
+    both = [ended(talk_to, own, ask)[1] for ask in (at_once, one_by_one)]
+    assert both[0][:2] == both[1][:2]
     assert both[0][0].kind == "crashed"
 
 
@@ -324,19 +314,10 @@ def test_where_a_process_ends_is_found_out_one_by_one(talk_to: Any, own: str) ->
 def test_an_endless_loop_is_run_once(talk_to: Any, where: str) -> None:
     """It is told where it is, as one by one, and takes the time of one request."""
     own = LAYER.replace(f'print("{where}")', "while True: pass")
-    both = []
-    for ask in (at_once, one_by_one):
-        session = talk_to(own, request_seconds=0.5).session
-        handle = SubmissionHandle(session.submission, session, session.limits)
-        attempt = attempt_of(StudentHandle(handle, EXERCISE))
-        with pytest.raises(StudentOutcome) as caught:
-            ask(attempt, "call")
-        told = [(call.target, call.is_forward) for call in caught.value.calls]
-        both.append((caught.value.failure, told, session.generation))
-        if ask is at_once:
-            assert verbs(attempt) == [TOGETHER]
-    assert both[0] == both[1]
-    assert both[0][0].kind == "timeout"
+    attempt, at_once_ = ended(talk_to, own, at_once)
+    assert verbs(attempt) == [TOGETHER]
+    assert at_once_ == ended(talk_to, own, one_by_one)[1]
+    assert at_once_[0].kind == "timeout"
 
 
 # Processes that do not keep to the rules.
@@ -345,10 +326,7 @@ def test_an_endless_loop_is_run_once(talk_to: Any, where: str) -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        Frame({}),
-        Frame({"parts": 3}),
-        Frame({"parts": [[{}, 10]]}),
-        Frame({"parts": []}),
+        *(Frame({}), Frame({"parts": 3}), Frame({"parts": [[{}, 10]]}), Frame({"parts": []})),
         failed("timeout", "too slow"),
     ],
 )
@@ -356,8 +334,7 @@ def test_a_reply_that_cannot_be_read_is_asked_for_one_by_one(
     attempt: Attempt, reply: Frame
 ) -> None:
     """It counts for nothing."""
-    session = attempt.student.submission.session
-    assert isinstance(session, Heard)
+    session: Any = attempt.student.submission.session
     session.otherwise = lambda frame: reply if frame.header["verb"] == TOGETHER else None
     assert attempt.instance(2, given=VALUES)(X).value.tolist() == [[7.0, 10.0]]
     assert verbs(attempt) == [TOGETHER, "call", "load", "call"]
@@ -365,8 +342,7 @@ def test_a_reply_that_cannot_be_read_is_asked_for_one_by_one(
 
 def test_replies_beyond_those_asked_for_are_left(attempt: Attempt) -> None:
     """Nothing that a process adds is taken for the reply to a later request."""
-    session = attempt.student.submission.session
-    assert isinstance(session, Heard)
+    session: Any = attempt.student.submission.session
     extra: list[Any] = [[{"value": 5}, 0]] * 3
 
     def more(frame: Frame) -> Frame | None:
@@ -380,4 +356,3 @@ def test_replies_beyond_those_asked_for_are_left(attempt: Attempt) -> None:
     layer = attempt.instance(2, given=VALUES)
     assert layer(X).value.tolist() == [[7.0, 10.0]]
     assert layer(X).value.tolist() == [[7.0, 10.0]]
-    assert isinstance(layer, Instance)

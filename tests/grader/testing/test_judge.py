@@ -48,46 +48,41 @@ def test_a_mismatch_carries_the_difference_and_the_calls():
     assert error.calls == tuple(CALLS)
 
 
-def test_nothing_returned_is_shown_with_the_question_for_a_return():
-    """A function without a `return` returns None, which is the commonest slip of all."""
-    hint = "Does your function end in a `return`?"
-    judge = Judge()
-    assert mismatch(judge, None, torch.ones(2)).difference.hints == (hint,)
-    assert mismatch(judge, None, 3).difference.hints == (hint,)
-    assert mismatch(judge.shape, None, (2,)).difference.hints == (hint,)
-    assert mismatch(judge, None, 3, what="the bias").difference.hints == ()
-    named = mismatch(judge.shape, None, (2,), what="the bias").difference
-    assert (named.what, named.hints) == ("the bias", ())
-    made = Judge([Call("Gate", (3, 2), {}, instance=1)])
-    assert mismatch(made.shape, None, (2,)).difference.hints == ()
-    assert mismatch(made, None, 3).difference.hints == ()
+RETURN = "Does your function end in a `return`?"
 
 
 @pytest.mark.parametrize(
     ("call", "hint"),
     [
+        (Call("dot", (), {}), RETURN),
         (Call("dot", (), {}, body="unindented"), "Is your code indented below `def`?"),
         (Call("dot", (), {}, body="empty"), "Nothing is written in dot yet."),
         (
             Call("dot", (), {}, printed="tensor([1.0000, 0.9544], grad_fn=<MulBackward0>)\n"),
             "It printed the right value: return it.",
         ),
-        (Call("dot", (), {}, printed="1.0 0.9"), "Does your function end in a `return`?"),
-        (Call("dot", (), {}, printed="started"), "Does your function end in a `return`?"),
+        (Call("dot", (), {}, printed="1.0 0.9"), RETURN),
+        (Call("dot", (), {}, printed="started"), RETURN),
+        (Call("Gate", (3, 2), {}, instance=1), None),
     ],
 )
 def test_why_nothing_was_returned_is_said_where_it_is_known(call, hint):
     """An empty body, one that stands unindented below it, a value that was only printed."""
-    error = mismatch(Judge([call]), None, torch.tensor([1.0, 0.9544]))
-    assert error.difference.hints == (hint,)
+    judge, hints = Judge([call]), (hint,) if hint else ()
+    assert mismatch(judge, None, torch.tensor([1.0, 0.9544])).difference.hints == hints
+    assert mismatch(judge, None, 3, what="the bias").difference.hints == ()
+    if hint is None or hint == RETURN:
+        assert mismatch(judge, None, 3).difference.hints == hints
 
 
-def test_a_value_that_was_printed_may_be_right_where_only_its_shape_is_judged():
-    """The numbers are as many as expected."""
+def test_a_shape_of_nothing_is_asked_for_a_return_as_well():
+    """A value that was printed may be right there, as its numbers are as many as expected."""
+    assert mismatch(Judge().shape, None, (2,)).difference.hints == (RETURN,)
+    named = mismatch(Judge().shape, None, (2,), what="the bias").difference
+    assert (named.what, named.hints) == ("the bias", ())
     judge = Judge([Call("dot", (), {}, printed="tensor(0.9)")])
-    assert mismatch(judge.shape, None, ()).difference.hints == (
-        "It printed a value: return it instead.",
-    )
+    hint = "It printed a value: return it instead."
+    assert mismatch(judge.shape, None, ()).difference.hints == (hint,)
 
 
 CAPITALS = "Only the capital letters differ, and they count."
@@ -110,24 +105,38 @@ def test_a_parameter_that_took_no_value_is_told_in_words(report, sentence, has_a
     assert str(mismatch(Judge(CALLS), found, expected, what="the parameters")) == sentence
 
 
-def test_what_holds_a_parameter_is_no_other_name_of_it():
-    """A head in a plain list is not its query's weight: a module does not find it there."""
-    judge, names = Judge(CALLS, held=["heads.0", "heads.1"]), ["heads.0.W_query.weight"]
-    told = str(mismatch(judge, {}, dict.fromkeys(names, (3, 2)), what="the parameters"))
-    assert told == (
-        "What heads holds is in a plain Python list, where a module does not find it; in an "
-        "`nn.ModuleList` it does."
-    )
+@pytest.mark.parametrize(
+    ("held", "missing", "sentence"),
+    [
+        (
+            *(["heads.0", "heads.1"], "heads.0.W_query.weight"),
+            "What heads holds is in a plain Python list, where a module does not find it; in an "
+            "`nn.ModuleList` it does.",
+        ),
+        (
+            *(["W_query", "W_key"], "W_query.weight"),
+            "W_query is a tensor; the exercise asks for a layer, such as nn.Linear.",
+        ),
+        (
+            *(["h.1.ln_1.weight", "h.0.norm_1.weight", "h.0.ln_2.weight"], "h.0.norm1.weight"),
+            "You have h.0.norm_1; the exercise calls it h.0.norm1.",
+        ),
+    ],
+    ids=["in a list", "no layer", "level by level"],
+)
+def test_what_is_there_in_place_of_a_parameter_is_told(held, missing, sentence):
+    """What stands elsewhere is no other name of it."""
+    judge = Judge(CALLS, held=held)
+    assert str(mismatch(judge, {}, {missing: (3, 2)}, what="the parameters")) == sentence
+    told = mismatch(judge.that, False, "Some are missing", about={missing: "missing"})
+    assert str(told) == sentence
 
 
 def test_a_plain_tensor_is_no_parameter():
     """It has the name, and is none of those that a module finds."""
     judge = Judge(CALLS, held=["bias", "weight"])
     told = str(mismatch(judge, {"bias": (3,)}, {"weight": (3,), "bias": (3,)}, what="shapes"))
-    assert told == (
-        "`weight` is a tensor and no parameter; the exercise asks for an nn.Parameter, which a module "
-        "finds."
-    )
+    assert told.startswith("`weight` is a tensor and no parameter; the exercise asks for an nn.")
 
 
 def test_layers_of_other_names_are_told_beside_the_missing_ones():
@@ -142,22 +151,6 @@ def test_layers_of_other_names_are_told_beside_the_missing_ones():
     assert str(error) == "'h.0.mlp.c_fc.weight' is missing"
     assert error.difference.hints == (
         "Found instead, and not expected: 'h.0.mlp.layers.0.weight', 'h.0.mlp.layers.2.weight'",
-    )
-
-
-def test_names_are_compared_level_by_level():
-    """What stands elsewhere is no other name of what is missing."""
-    judge = Judge(CALLS, held=["h.1.ln_1.weight", "h.0.norm_1.weight", "h.0.ln_2.weight"])
-    told = mismatch(judge.that, False, "Some are missing", about={"h.0.norm1.weight": "missing"})
-    assert str(told) == "You have h.0.norm_1; the exercise calls it h.0.norm1."
-
-
-def test_a_parameter_in_place_of_a_layer_is_told():
-    """Its weight is not there, and the name is."""
-    judge = Judge(CALLS, held=["W_query"])
-    found = {"W_query.weight": "missing"}
-    assert str(mismatch(judge, found, {}, what="the parameters")) == (
-        "W_query is a tensor; the exercise asks for a layer, such as nn.Linear."
     )
 
 
@@ -186,14 +179,6 @@ def test_a_parameter_by_another_name_is_told_once(held, sentence):
     assert str(told) == other
 
 
-def test_a_parameter_in_the_place_of_a_layer_is_called_one():
-    """Its name is right, and it is no layer."""
-    judge = Judge(CALLS, held=["W_query", "W_key"])
-    told = mismatch(judge.that, False, "Some are missing", about={"W_query.weight": "missing"})
-    sentence = "W_query is a tensor; the exercise asks for a layer, such as nn.Linear."
-    assert str(told) == sentence
-
-
 def test_a_printed_tensor_brings_its_tolerance_and_its_source():
     """A printed figure is right within half a unit of its last digit."""
     printed = Printed("T99", "value", ("000 cell 1", "001 line 2", "3"), "", torch.ones(2))
@@ -213,13 +198,9 @@ def test_a_shape_is_judged_without_values():
     judge.shape(torch.ones(2, dtype=torch.int64), (2,), dtype=None)
     judge.shape(torch.ones(2, dtype=torch.bool), (2,), dtype=torch.bool)
     error = mismatch(judge.shape, torch.ones(2, dtype=torch.int64), (2,))
-    assert str(error) == (
-        "the shape is right, the dtype is not: expected torch.float32, received torch.int64"
-    )
+    assert str(error).endswith("is not: expected torch.float32, received torch.int64")
     assert (error.difference.what, error.difference.expected) == ("", None)
-    assert str(mismatch(judge.shape, [1], (2,))) == (
-        "expected a tensor of shape (2,), received a list of 1"
-    )
+    assert str(mismatch(judge.shape, [1], (2,))).endswith("of shape (2,), received a list of 1")
 
 
 def test_a_property_that_does_not_hold_is_described_by_its_sentence():
@@ -249,11 +230,8 @@ RIGHT = [
     ([NAN], [NAN], {"equal_nan": True}),
     (torch.tensor([NAN, 1.0]), torch.tensor([NAN, 1.0]), {"equal_nan": True}),
     (torch.tensor([1e6 + 1.0]), torch.tensor([1e6]), {}),
-    (
-        torch.tensor([3e-6]),
-        torch.tensor([1e-7]),
-        {},
-    ),  # what single precision leaves of cancelled digits
+    # what single precision leaves of cancelled digits
+    (torch.tensor([3e-6]), torch.tensor([1e-7]), {}),
     (np.array([1e-7 + 1e-13, 2e-7]), np.array([1e-7, 2e-7]), {}),
 ]
 WRONG = [
@@ -266,32 +244,21 @@ WRONG = [
     ([1, 2], (1, 2), {}, "the value is right, its type is not: expected tuple, received list"),
     ((1, 2), [1, 2], {}, "the value is right, its type is not: expected list, received tuple"),
     (
-        {"a": [(1.5, 2)]},
-        {"a": [[1.5, 2]]},
-        {},
+        *({"a": [(1.5, 2)]}, {"a": [[1.5, 2]]}, {}),
         "at 'a': at position 0: the value is right, its type is not: expected list, received tuple",
     ),
     (1.0, 1, {"any_type": True}, "expected 1, received 1.0"),
     (True, 1, {"any_type": True}, "expected 1, received True"),
     (NAN, NAN, {}, "expected nan, received nan"),
     (
-        torch.tensor([1.0, NAN]),
-        torch.tensor([1.0, NAN]),
-        {},
+        *(torch.tensor([1.0, NAN]), torch.tensor([1.0, NAN]), {}),
         "1 of 2 values differ, the first at [1]: expected nan, received nan",
     ),
     (
-        np.array([1e-7, 2e-7]),
-        np.array([2e-7, 2e-7]),
-        {},
+        *(np.array([1e-7, 2e-7]), np.array([2e-7, 2e-7]), {}),
         "1 of 2 values differ, the first at [0]: expected 2e-07, received 1e-07",
     ),
-    (
-        torch.tensor([10_000_001]),
-        torch.tensor([10_000_000]),
-        {},
-        "expected 1e+07, received 1e+07",
-    ),
+    (torch.tensor([10**7 + 1]), torch.tensor([10**7]), {}, "expected 1e+07, received 1e+07"),
 ]
 
 

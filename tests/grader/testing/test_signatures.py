@@ -1,5 +1,6 @@
 """Tests of what constructors take: how a call is brought to a student's own, and which class fits."""
 
+from ast import literal_eval
 from typing import Any
 
 import pytest
@@ -24,38 +25,36 @@ def takes(words: str) -> Parameters:
     return tuple(Parameter(w.rstrip("="), (False,) if w[-1] == "=" else ()) for w in words.split())
 
 
+def given(words: str) -> dict[str, Any]:
+    """Arguments in a row, `name=value`."""
+    return {name: literal_eval(value) for name, value in (w.split("=") for w in words.split())}
+
+
 WANTED = takes("d_in d_out length dropout bias=")
-CALL: dict[str, Any] = {"d_in": 3, "d_out": 5, "length": 4, "dropout": 0.0}
 
 
 @pytest.mark.parametrize(
     ("own", "expected"),
     [
-        ("d_out d_in length dropout bias=", {"d_out": 5, "d_in": 3, "length": 4, "dropout": 0.0}),
-        ("d_in d_out dropout length bias=", {"d_in": 3, "d_out": 5, "dropout": 0.0, "length": 4}),
-        ("d_in d_out block dropout bias=", {"d_in": 3, "d_out": 5, "block": 4, "dropout": 0.0}),
-        ("d_in d_out length dropout bias", {**CALL, "bias": False}),
-        ("d_in d_out length dropout", CALL),
-        ("ins outs block p b", {"ins": 3, "outs": 5, "block": 4, "p": 0.0, "b": False}),
-        (
-            "d_in d_out dropout_prob max_len bias=",
-            {"d_in": 3, "d_out": 5, "dropout_prob": 0.0, "max_len": 4},
-        ),
-        ("outs ins drop_rate block", {"outs": 5, "ins": 3, "drop_rate": 0.0, "block": 4}),
-        ("d_in d_out length masked=", {"d_in": 3, "d_out": 5, "length": 4}),
+        ("d_out d_in length dropout bias=", "d_out=5 d_in=3 length=4 dropout=0.0"),
+        ("d_in d_out dropout length bias=", "d_in=3 d_out=5 dropout=0.0 length=4"),
+        ("d_in d_out block dropout bias=", "d_in=3 d_out=5 block=4 dropout=0.0"),
+        ("d_in d_out length dropout bias", "d_in=3 d_out=5 length=4 dropout=0.0 bias=False"),
+        ("d_in d_out length dropout", "d_in=3 d_out=5 length=4 dropout=0.0"),
+        ("ins outs block p b", "ins=3 outs=5 block=4 p=0.0 b=False"),
+        ("d_in d_out dropout_prob max_len bias=", "d_in=3 d_out=5 dropout_prob=0.0 max_len=4"),
+        ("outs ins drop_rate block", "outs=5 ins=3 drop_rate=0.0 block=4"),
+        ("d_in d_out length masked=", "d_in=3 d_out=5 length=4"),
     ],
     ids=[
         *("sizes swapped", "order", "other name", "no default", "one less", "all other names"),
         *("parts of names", "the only one left", "a switch is no probability"),
     ],
 )
-def test_a_call_is_made_as_the_students_constructor_takes_it(
-    own: str, expected: dict[str, Any]
-) -> None:
+def test_a_call_is_made_as_the_students_constructor_takes_it(own: str, expected: str) -> None:
     """By its own names, however the arguments are given."""
     for args, kwargs in (((3, 5, 4, 0.0), {}), ((3, 5), {"length": 4, "dropout": 0.0})):
-        found = arranged(WANTED, takes(own), args, kwargs)
-        assert found == ((), expected)
+        assert arranged(WANTED, takes(own), args, kwargs) == ((), given(expected))
 
 
 @pytest.mark.parametrize(
@@ -169,53 +168,53 @@ def test_what_is_no_report_of_classes_has_none(content: Any) -> None:
     assert read_classes(Frame({"classes": content})) == {}
 
 
-NAMES = OtherNames(
-    arguments=(
-        ("size", ("dim", "width")),
-        ("depth", ("n_layer",)),
-        ("settings", ("cfg",)),
-        ("absent", ("kind",)),
-    ),
-    unasked=(("dropout", 0.0),),
-)
+OTHERS = {
+    "size": ("dim", "width"),
+    "depth": ("n_layer",),
+    "settings": ("cfg",),
+    "absent": ("kind",),
+}
+NAMES = OtherNames(arguments=tuple(OTHERS.items()), unasked=(("dropout", 0.0),))
+ALL_IN_ONE = Settings(dim=8, n_layer=3, dropout=0.0, kind=None)
 
 
 @pytest.mark.parametrize(
     ("own", "expected"),
     [
-        ((Parameter("n_layer"), Parameter("dim")), {"n_layer": 3, "dim": 8}),
-        ((Parameter("dim"), Parameter("dropout"), Parameter("n_layer")), None),
-        ((Parameter("cfg"),), {"cfg": Settings(dim=8, n_layer=3, dropout=0.0, kind=None)}),
-        (
-            (Parameter("dim"), Parameter("cfg")),
-            {"dim": 8, "cfg": Settings(dim=8, n_layer=3, dropout=0.0, kind=None)},
-        ),
+        ("n_layer dim", {"n_layer": 3, "dim": 8}),
+        ("dim dropout n_layer", {"dim": 8, "dropout": 0.0, "n_layer": 3}),
+        ("cfg", {"cfg": ALL_IN_ONE}),
+        ("dim cfg", {"dim": 8, "cfg": ALL_IN_ONE}),
     ],
     ids=["other order", "one unasked", "all in one", "one beside"],
 )
-def test_arguments_go_by_their_other_names(
-    own: tuple[Parameter, ...], expected: dict[str, Any] | None
-) -> None:
+def test_arguments_go_by_their_other_names(own: str, expected: dict[str, Any]) -> None:
     """Also as settings, of what the file mentions; what nobody asked for changes nothing."""
-    wanted = (Parameter("size"), Parameter("depth"))
-    found = arranged(wanted, own, (8, 3), {}, NAMES, "dim n_layer dropout kind")
-    assert found == ((), expected or {"dim": 8, "dropout": 0.0, "n_layer": 3})
+    found = arranged(takes("size depth"), takes(own), (8, 3), {}, NAMES, "dim n_layer dropout kind")
+    assert found == ((), expected)
 
 
-def test_what_is_asked_for_may_have_the_name_of_what_is_not() -> None:
-    """`bias`, which may be taken besides, is where `qkv_bias` goes when nothing else takes that."""
-    wanted, own = takes("d_in dropout qkv_bias="), takes("dropout d_in bias=")
-    names = OtherNames(unasked=(("bias", True),))
-    expected = {"dropout": 0.0, "d_in": 3, "bias": False}
-    assert arranged(wanted, own, (3, 0.0, False), {}, names) == ((), expected)
-
-
-def test_a_number_goes_to_no_truth_value_that_the_solution_does_not_take() -> None:
-    """A class that has to be told `masked`, and takes no dropout: the number for that is left out."""
-    wanted, own = takes("d_in context_length dropout"), takes("dim context_length masked")
-    names = OtherNames(unasked=(("masked", True),))
-    expected = {"dim": 3, "context_length": 6, "masked": True}
-    assert arranged(wanted, own, (3, 6, 0.0), {}, names) == ((), expected)
+@pytest.mark.parametrize(
+    ("wanted", "own", "args", "unasked", "expected"),
+    [
+        # `bias`, which may be taken besides, is where `qkv_bias` goes when nothing else takes that.
+        (
+            *("d_in dropout qkv_bias=", "dropout d_in bias=", (3, 0.0, False), "bias"),
+            "dropout=0.0 d_in=3 bias=False",
+        ),
+        # The number for a dropout that a class does not take goes to no truth value.
+        (
+            *("d_in context_length dropout", "dim context_length masked", (3, 6, 0.0), "masked"),
+            "dim=3 context_length=6 masked=True",
+        ),
+    ],
+)
+def test_what_may_be_taken_besides_is_no_place_for_anything(
+    wanted: str, own: str, args: tuple[Any, ...], unasked: str, expected: str
+) -> None:
+    """It has a value of its own where nothing that is asked for goes there."""
+    names = OtherNames(unasked=((unasked, True),))
+    assert arranged(takes(wanted), takes(own), args, {}, names) == ((), given(expected))
 
 
 def test_settings_are_keys_and_attributes() -> None:

@@ -45,11 +45,6 @@ def environment_of(folder: Path) -> dict[str, str]:
     return {**environment, **own}
 
 
-def run(folder: Path, *command: str) -> Ran:
-    """Run a module of Python in a folder."""
-    return run_python(folder, "-m", *command)
-
-
 def run_python(folder: Path, *arguments: str) -> Ran:
     """Run Python in a folder."""
     done = subprocess.run(
@@ -83,7 +78,7 @@ def grader_here(folder: Path, *command: str) -> Ran:
 
 def nbgrader(folder: Path, *command: str) -> Ran:
     """Run one of nbgrader's commands in a folder; it has to work."""
-    done = run(folder, "nbgrader", *command)
+    done = run_python(folder, "-m", "nbgrader", *command)
     assert done.code == 0, done.err
     return done
 

@@ -34,16 +34,9 @@ def result(course: Course, student: str, scores: dict[str, object], days_late: i
             else ExerciseResult(exercise.id, None, exercise.points)
             for exercise in assignment.exercises
         )
-        assignments.append(
-            AssignmentResult(
-                assignment.id,
-                f"{assignment.module}.py" if is_read else "",
-                None,
-                assignment.max_score,
-                exercises=exercises,
-                days_late=days_late,
-            )
-        )
+        read = (assignment.id, f"{assignment.module}.py" if is_read else "", None)
+        most = assignment.max_score
+        assignments.append(AssignmentResult(*read, most, exercises=exercises, days_late=days_late))
     return Result(student, None, 6, False, True, (), "7", {}, "", "", tuple(assignments))
 
 

@@ -13,6 +13,7 @@ from grader.submissions.submission import read_submission
 
 WEIGHTS = "@cache\ndef weights(raw):\n    return raw"
 MIXTURE = "class Mixture:\n    pass"
+Shown = Callable[..., tuple[list[str], list[str]]]
 NOTHING = "# Mixture was not found in what was handed in."
 
 
@@ -23,7 +24,7 @@ def course(course_folder: Path) -> Course:
 
 
 @pytest.fixture
-def shown(course: Course, tmp_path: Path) -> Callable[..., tuple[list[str], list[str]]]:
+def shown(course: Course, tmp_path: Path) -> Shown:
     """Hands in a file for the second assignment; the answer cells, and what stands below."""
 
     def hand_in(name: str, *texts: str) -> tuple[list[str], list[str]]:
@@ -42,9 +43,7 @@ def shown(course: Course, tmp_path: Path) -> Callable[..., tuple[list[str], list
     return hand_in
 
 
-def test_a_scripts_definitions_stand_in_the_answer_cells(
-    shown: Callable[..., tuple[list[str], list[str]]],
-) -> None:
+def test_a_scripts_definitions_stand_in_the_answer_cells(shown: Shown) -> None:
     """With decorators and the comments right above; the whole file stands below."""
     text = f"import x\n\n# mine\n{WEIGHTS}\n\n\nHELPER = 1\n# %%\n{MIXTURE}\n"
     answers, below = shown("02_mixture/mixture.py", text)
@@ -52,32 +51,23 @@ def test_a_scripts_definitions_stand_in_the_answer_cells(
     assert below == ["**The file as handed in: `02_mixture/mixture.py`**", text]
 
 
-def test_a_notebooks_cells_stand_in_the_answer_cells(
-    shown: Callable[..., tuple[list[str], list[str]]],
-) -> None:
+def test_a_notebooks_cells_stand_in_the_answer_cells(shown: Shown) -> None:
     """Whole, where they define one thing; the last definition wins; the others stand below."""
     answers, below = shown(
         "02_mixture/mixture.ipynb", "def weights(raw): ...", f"%time\n{WEIGHTS}\nprint(1)", "HELP"
     )
     assert answers == [f"%time\n{WEIGHTS}\nprint(1)", NOTHING]
-    assert below == [
-        "**The other cells of `02_mixture/mixture.ipynb`**",
-        "def weights(raw): ...",
-        "HELP",
-    ]
+    title = "**The other cells of `02_mixture/mixture.ipynb`**"
+    assert below == [title, "def weights(raw): ...", "HELP"]
 
 
-def test_one_cell_with_everything_is_taken_apart(
-    shown: Callable[..., tuple[list[str], list[str]]],
-) -> None:
+def test_one_cell_with_everything_is_taken_apart(shown: Shown) -> None:
     """Also in a file of another name that defines everything."""
     answers, _ = shown("everything.ipynb", f"{WEIGHTS}\n\n{MIXTURE}")
     assert answers == [WEIGHTS, MIXTURE]
 
 
-def test_what_is_no_python_stands_below(
-    shown: Callable[..., tuple[list[str], list[str]]],
-) -> None:
+def test_what_is_no_python_stands_below(shown: Shown) -> None:
     """Nobody's work is hidden from who grades by hand."""
     answers, below = shown("02_mixture/mixture.py", "def weights(raw)\n    return raw\n")
     assert answers[1] == NOTHING

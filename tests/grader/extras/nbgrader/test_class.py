@@ -42,15 +42,16 @@ def class_folder(course_folder: Path, tmp_path: Path) -> Path:
     manifest = manifest.replace('\ntitle = "Scores"\n', DUE).replace("\n[[assignments]]", RULE, 1)
     (course / "course.toml").unlink()
     (course / "course.toml").write_text(manifest, "utf-8")
-    for student, assignment, name, text in (
-        ("ada", "01_scores", "scores.py", solution(course, "01_scores/scores.py")),
-        ("ada", "02_mixture", "mixture.py", solution(course, "02_mixture/mixture.py")),
-        ("bo", "01_scores", "scores.py", NOT_SCALED),
-        ("cem", "01_scores", "scores.ipynb", doubled(course)),
-        ("dot", "01_scores", "scores.py", solution(course, "01_scores/scores.py")),
-        ("dot", "01_scores", "timestamp.txt", LATE),
+    scores, mixture = "01_scores/scores.py", "02_mixture/mixture.py"
+    for student, name, text in (
+        ("ada", scores, solution(course, scores)),
+        ("ada", mixture, solution(course, mixture)),
+        ("bo", scores, NOT_SCALED),
+        ("cem", "01_scores/scores.ipynb", doubled(course)),
+        ("dot", scores, solution(course, scores)),
+        ("dot", "01_scores/timestamp.txt", LATE),
     ):
-        path = tmp_path / "class" / student / assignment / name
+        path = tmp_path / "class" / student / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     (tmp_path / "roster.csv").write_text("student\nada\neve\n", "utf-8")
@@ -129,8 +130,7 @@ def test_a_class_is_graded_into_a_gradebook_twice(class_folder: Path, address: s
         ("export", "--to", "grades.csv"),
         ("generate_feedback", "01_scores"),
     )
-    found = exported(class_folder)
-    assert {key: score for key, score in found.items() if score} == {
+    assert {key: score for key, score in exported(class_folder).items() if score} == {
         ("ada", "01_scores"): 2.0,
         ("ada", "02_mixture"): 4.0,
         ("bo", "01_scores"): 1.75,

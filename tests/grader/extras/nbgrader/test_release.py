@@ -12,12 +12,7 @@ from grader.core.errors import UsageError
 from grader.course.check_helpers import predicted
 from grader.course.course import Course, load_course
 from grader.extras.nbgrader.clearing import ClearOurSolutions
-from grader.extras.nbgrader.release import (
-    course_id,
-    manifest,
-    release,
-    source_notebook,
-)
+from grader.extras.nbgrader.release import course_id, manifest, release, source_notebook
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import student_notebook
 from grader.release.students import write_release

@@ -17,22 +17,32 @@ from grader.intake.folders import Student
 from tests.grader.extras.nbgrader.results import result
 
 
-def version(address: str) -> list[str]:
-    """What stands in the version's table."""
-    engine = create_engine(database_url(address))
-    with engine.connect() as connection:
-        found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all()
-    engine.dispose()
-    return list(found)
-
-
-def execute(address: str, *statements: str) -> None:
-    """Change a database by hand."""
+def execute(address: str, *statements: str) -> list[list[str]]:
+    """Change a database by hand, or ask it; the values of each statement's first column."""
     engine = create_engine(database_url(address))
     with engine.begin() as connection:
-        for statement in statements:
-            connection.execute(text(statement))
+        done = [connection.execute(text(statement)) for statement in statements]
+        found = [[*one.scalars()] if one.returns_rows else [] for one in done]
     engine.dispose()
+    return found
+
+
+def version(address: str) -> list[str]:
+    """What stands in the version's table."""
+    return execute(address, f"SELECT version_num FROM {VERSION_TABLE}")[0]
+
+
+def make(address: str) -> None:
+    """Open a gradebook, and close it."""
+    with open_gradebook(address, "course"):
+        pass
+
+
+def refusal(address: str) -> str:
+    """Why a gradebook is not opened."""
+    with pytest.raises(UsageError) as caught:
+        make(address)
+    return str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -56,41 +66,34 @@ def test_a_relative_path_is_of_this_folder(tmp_path: Path, monkeypatch: pytest.M
         assert database_url(address).database == str(tmp_path / "g.db")
 
 
+LIKE = "Give a path, sqlite:///PATH or postgresql://USER@HOST/NAME."
+
+
 @pytest.mark.parametrize(
     ("address", "said"),
     [
         ("sqlite://", "'sqlite://' names no file. Give sqlite:///PATH."),
-        (
-            "://x",
-            "'://x' is no address of a gradebook. Give a path, sqlite:///PATH or "
-            "postgresql://USER@HOST/NAME.",
-        ),
+        ("://x", f"'://x' is no address of a gradebook. {LIKE}"),
     ],
 )
 def test_what_is_no_address_is_refused(address: str, said: str) -> None:
     """With what an address looks like."""
-    with pytest.raises(UsageError) as caught:
-        database_url(address)
-    assert str(caught.value) == said
+    assert refusal(address) == said
 
 
 def test_a_server_that_is_not_there_is_told_without_the_password(tmp_path: Path) -> None:
     """One sentence, and no secret in it."""
-    address = f"postgresql://me:secret@/db?host={tmp_path}"
-    with pytest.raises(UsageError) as caught, open_gradebook(address, "course"):
-        pass
-    assert str(caught.value).startswith("The gradebook postgresql+psycopg://me:***@/db?host=")
-    assert str(caught.value).endswith("failed: No such file or directory")
+    said = refusal(f"postgresql://me:secret@/db?host={tmp_path}")
+    assert said.startswith("The gradebook postgresql+psycopg://me:***@/db?host=")
+    assert said.endswith("failed: No such file or directory")
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     """And is left as it was."""
     path = tmp_path / "grades.csv"
     path.write_text("student,score\n" * 100, "utf-8")
-    with pytest.raises(UsageError) as caught, open_gradebook(str(path), "course"):
-        pass
     said = f"The gradebook sqlite:///{path} cannot be opened: file is not a database"
-    assert str(caught.value) == said
+    assert refusal(str(path)) == said
     assert path.read_text("utf-8") == "student,score\n" * 100
 
 
@@ -99,12 +102,10 @@ def test_a_new_gradebook_is_of_nbgraders_version(
 ) -> None:
     """Also where alembic is not on the path, which nbgrader itself needs."""
     monkeypatch.setenv("PATH", "")
-    with open_gradebook(address, "course"):
-        pass
+    make(address)
     first = version(address)
     assert len(first) == 1
-    with open_gradebook(address, "course"):
-        pass
+    make(address)
     assert version(address) == first
 
 
@@ -119,26 +120,19 @@ def test_one_that_nbgrader_left_half_made_is_completed(address: str) -> None:
     assert len(version(address)) == 1
 
 
-@pytest.mark.parametrize(
-    "statements",
-    [
-        (f"UPDATE {VERSION_TABLE} SET version_num = 'old'",),
-        (f"DROP TABLE {VERSION_TABLE}", "ALTER TABLE student DROP COLUMN lms_user_id"),
-    ],
-    ids=["its number", "its columns"],
-)
+OLD = f"UPDATE {VERSION_TABLE} SET version_num = 'old'"
+NO_TABLE = (f"DROP TABLE {VERSION_TABLE}", "ALTER TABLE student DROP COLUMN lms_user_id")
+
+
+@pytest.mark.parametrize("statements", [(OLD,), NO_TABLE], ids=["its number", "its columns"])
 def test_one_of_another_version_is_refused(address: str, statements: tuple[str, ...]) -> None:
     """Nbgrader upgrades it; we change nothing."""
-    with open_gradebook(address, "course"):
-        pass
+    make(address)
     execute(address, *statements)
-    with pytest.raises(UsageError) as caught, open_gradebook(address, "course"):
-        pass
-    assert str(caught.value).endswith(
-        " was made by another version of nbgrader. Run `nbgrader db upgrade` first."
-    )
+    said = " was made by another version of nbgrader. Run `nbgrader db upgrade` first."
+    assert refusal(address).endswith(said)
     engine = create_engine(database_url(address))
-    assert inspect(engine).has_table(VERSION_TABLE) == (len(statements) == 1)
+    assert inspect(engine).has_table(VERSION_TABLE) == (statements is not NO_TABLE)
     engine.dispose()
 
 
@@ -167,16 +161,11 @@ def die_at(statement: int) -> None:
     event.listen(Engine, "before_cursor_execute", before)
 
 
+MORE = [pytest.param(n, marks=pytest.mark.proof) for n in (2, 60, 90, 110, 145, 160, 190)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "statement",
-    [
-        30,
-        130,
-        175,
-        *(pytest.param(n, marks=pytest.mark.proof) for n in (2, 60, 90, 110, 145, 160, 190)),
-    ],
-)
+@pytest.mark.parametrize("statement", [30, 130, 175, *MORE])
 def test_a_killed_run_leaves_whole_students_and_the_next_completes_it(
     address: str, course_folder: Path, tmp_path: Path, statement: int
 ) -> None:

@@ -6,20 +6,12 @@ import re
 from decimal import Decimal
 from pathlib import Path
 
+import made_results as made
 import pytest
 from generated_class import generated_class, picture
 from msgspec.structs import replace
 
-from grader.core.records import (
-    AssignmentResult,
-    CheckResult,
-    ExerciseResult,
-    Finding,
-    Mistake,
-    Outcome,
-    Result,
-    Visibility,
-)
+from grader.core.records import CheckResult, Finding, Mistake, Outcome, Result, Visibility
 from grader.course.course import Course, load_course
 from grader.reports.html.pages import address, class_report, pages, pictures, prose, student_page
 
@@ -43,39 +35,19 @@ def whole_course(root: Path) -> Course:
 
 def check(name: str, outcome: Outcome, message: str = "", **more: object) -> CheckResult:
     """A visible check, unless more is said."""
-    made = CheckResult(
-        f"01_scores/scores::visible::{name}",
-        f"The title of {name}.",
-        Visibility.VISIBLE,
-        1,
-        outcome,
-        message,
-        0.0,
-    )
-    return replace(made, **more)  # type: ignore[arg-type]
+    told = {"title": f"The title of {name}."} | more
+    return made.check(f"01_scores/scores::visible::{name}", outcome, message, **told)
 
 
-def result_of(*checks: CheckResult, findings: tuple[Finding, ...] = ()) -> Result:
-    """A student's result in the first exercise."""
-    exercise = ExerciseResult(
-        "01_scores/scores", Decimal("0.5"), 2, checks=checks, findings=findings
-    )
-    assignment = AssignmentResult(
-        "01_scores", "01_scores/scores.py", Decimal("0.5"), 2, exercises=(exercise,)
-    )
-    return Result(
-        student="ada",
-        score=Decimal("0.5"),
-        max_score=6,
-        undecided=False,
-        submitted=True,
-        isolation=("sealed",),
-        seed="4815162342",
-        versions={"python": "3.11.7"},
-        course_hash="c0ffee",
-        submission_hash="beef",
-        assignments=(assignment,),
-    )
+def result_of(
+    *checks: CheckResult, score: float | None = 0.5, most: int = 2, **more: object
+) -> Result:
+    """A student's result in the first exercise; more is of the assignment."""
+    findings = more.pop("findings", ())
+    exercise = made.exercise("01_scores/scores", score, most, *checks, findings=findings)
+    part = made.assignment("01_scores", exercise, **({"read_from": "01_scores/scores.py"} | more))
+    more = {"score": exercise.score, "undecided": score is None}
+    return made.result("ada", part, max_score=3 * most, **more)
 
 
 def words(page: str) -> str:
@@ -150,16 +122,8 @@ def test_code_within_a_sentence_is_shown_as_code(course: Course) -> None:
 
 def test_what_is_undecided_is_no_work_for_the_student(course: Course) -> None:
     """It is not what comes next, has no hint, and is not crossed out."""
-    result = result_of(check("one", Outcome.ERROR, "Broken."))
-    (assignment,) = result.assignments
-    (exercise,) = assignment.exercises
-    broken = replace(assignment, exercises=(replace(exercise, score=None),), score=None)
-    said = words(
-        student_page(
-            replace(result, assignments=(broken,), undecided=True, score=None),
-            course,
-        )
-    )
+    broken = result_of(check("one", Outcome.ERROR, "Broken."), score=None)
+    said = words(student_page(broken, course))
     assert "! The title of one. (undecided: the grader failed) Broken." in said
     assert [text for text in ("Next:", "grader hint", "✗") if text in said] == []
 
@@ -169,12 +133,7 @@ HOSTILE = "</pre><script>alert(1)</script>&\u202e"
 
 def test_what_is_worth_no_points_says_so(course: Course) -> None:
     """On a student's page, and by a sign in the class's map."""
-    result = result_of(check("a", Outcome.PASSED))
-    (assignment,) = result.assignments
-    (exercise,) = assignment.exercises
-    free = replace(exercise, score=Decimal(0), max_score=0)
-    part = replace(assignment, score=Decimal(0), max_score=0, exercises=(free,))
-    result = replace(result, score=Decimal(0), max_score=0, assignments=(part,))
+    result = result_of(check("a", Outcome.PASSED), score=0, most=0)
     page = student_page(result, course)
     assert page.count('<span class="points">unscored</span>') == 2
     assert "Worth no points" in page
@@ -183,9 +142,9 @@ def test_what_is_worth_no_points_says_so(course: Course) -> None:
 
 def test_what_students_write_is_text(course: Course) -> None:
     """In names, messages, files and notes; also in the class report."""
-    result = result_of(check("one", Outcome.FAILED, HOSTILE))
-    assignment = replace(result.assignments[0], read_from=HOSTILE, notes=(HOSTILE,), days_late=1)
-    hostile = replace(result, student=HOSTILE, assignments=(assignment,))
+    failed = check("one", Outcome.FAILED, HOSTILE)
+    result = result_of(failed, read_from=HOSTILE, notes=(HOSTILE,), days_late=1)
+    hostile = replace(result, student=HOSTILE)
     page = student_page(hostile, course)
     assert "<script" not in page
     assert page.count("&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;") >= 4
@@ -211,11 +170,8 @@ def test_an_exercise_that_waits_says_for_which(course: Course) -> None:
     blocked = check(
         "one", Outcome.BLOCKED, "It needs 01_scores/dot.", waits_for="01_scores/dot", picture=None
     )
-    result = result_of(blocked, check("two", Outcome.BLOCKED, "Not run."))
-    part = result.assignments[0]
-    exercises = (replace(part.exercises[0], score=Decimal(0)),)
-    page = student_page(replace(result, assignments=(replace(part, exercises=exercises),)), course)
-    said = words(page)
+    result = result_of(blocked, check("two", Outcome.BLOCKED, "Not run."), score=0)
+    said = words(student_page(result, course))
     assert "scores waiting for dot 0 / 2 It needs 01_scores/dot." in said
     assert said.count("It needs") == 1
     assert "The title of" not in said
@@ -224,9 +180,8 @@ def test_an_exercise_that_waits_says_for_which(course: Course) -> None:
 
 def test_an_assignment_without_a_file_is_one_line(course: Course) -> None:
     """Its exercises are all missing, which one sentence says."""
-    result = result_of(check("one", Outcome.MISSING, "Nothing was handed in for scores."))
-    empty = replace(result, assignments=(replace(result.assignments[0], read_from=""),))
-    page = student_page(empty, course)
+    missing = check("one", Outcome.MISSING, "Nothing was handed in for scores.")
+    page = student_page(result_of(missing, read_from=""), course)
     assert "Nothing was handed in for it." in words(page)
     assert "<details" not in page
 
@@ -326,11 +281,9 @@ def test_undecided_and_late_students_come_first(course: Course) -> None:
 
 def test_who_is_late_is_listed_with_the_days_that_cost_nothing(course: Course) -> None:
     """Late days of their own took nothing off."""
-    result = result_of(check("it", Outcome.PASSED))
     for used, words_ in ((0, "01_scores: 2 days"), (1, "01_scores: 2 days, 1 at no cost")):
-        part = replace(result.assignments[0], days_late=2, late_days_used=used)
-        page = class_report([replace(result, assignments=(part,))], course)
-        assert f"ada {words_} " in words(page)
+        late = result_of(check("it", Outcome.PASSED), days_late=2, late_days_used=used)
+        assert f"ada {words_} " in words(class_report([late], course))
 
 
 def test_a_file_in_which_nothing_was_found_comes_first_with_the_reason(course: Course) -> None:
@@ -340,11 +293,9 @@ def test_a_file_in_which_nothing_was_found_comes_first_with_the_reason(course: C
     said = words(class_report([result, result_of(check("it", Outcome.FAILED, "no"))], course))
     assert "Nothing found in their files 1" in said
     assert said.count("01_scores: Loading the file stopped early: KeyError: &lt;b&gt;") == 1
-    (part,) = result.assignments
-    broken = replace(
-        part, file_failures=("a.py does not run: line 3: NameError\n    x\nWhat is x?",)
-    )
-    said = words(class_report([replace(result, assignments=(broken,))], course))
+    failures = ("a.py does not run: line 3: NameError\n    x\nWhat is x?",)
+    broken = result_of(check("it", Outcome.MISSING, told), file_failures=failures)
+    said = words(class_report([broken], course))
     assert "01_scores: a.py does not run: line 3: NameError" in said
 
 

@@ -1,23 +1,14 @@
 """What a class's results say together."""
 
 from collections.abc import Sequence
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import made_results as made
 import pytest
 from msgspec.structs import replace
 
-from grader.core.records import (
-    AssignmentResult,
-    CheckResult,
-    ExerciseResult,
-    Finding,
-    Mistake,
-    Outcome,
-    Result,
-    Visibility,
-)
+from grader.core.records import ExerciseResult, Finding, Mistake, Outcome, Result
 from grader.course.course import Course, load_course
 from grader.judging.outcomes import ExerciseStatus, exercise_status
 from grader.reports.insights import Separation, alike, exercise_insights, misunderstood
@@ -32,41 +23,24 @@ def course(root: Path) -> Course:
     return load_course(root / "tests" / "example_course")
 
 
-def check(outcome: Outcome) -> CheckResult:
-    """A check that ended so."""
-    return CheckResult("id", "It holds", Visibility.VISIBLE, 1, outcome, "", 0.0)
-
-
 def exercise(
     course: Course,
-    score: Decimal | int | None,
+    score: int | None,
     *findings: Finding,
     outcome: Outcome = Outcome.FAILED,
     number: int = 0,
 ) -> ExerciseResult:
     """One of the course's exercises with that score."""
     one = list(course.exercises.values())[number]
-    given = None if score is None else Decimal(score)
-    return ExerciseResult(one.id, given, one.points, checks=(check(outcome),), findings=findings)
+    return made.exercise(one.id, score, one.points, made.check("id", outcome), findings=findings)
 
 
-def result(student: str, *exercises: ExerciseResult, submitted: bool = True) -> Result:
+def result(student: str, *exercises: ExerciseResult) -> Result:
     """A student's result."""
-    score = sum((e.score or Decimal(0) for e in exercises), start=Decimal(0))
-    assignment = AssignmentResult("01_scores", "scores.py", score, 9, exercises=tuple(exercises))
-    return Result(
-        student=student,
-        score=score if submitted else None,
-        max_score=9,
-        undecided=False,
-        submitted=submitted,
-        isolation=(),
-        seed="",
-        versions={},
-        course_hash="",
-        submission_hash="",
-        assignments=(assignment,) if submitted else (),
-    )
+    return made.result(student, made.assignment("01_scores", *exercises, max_score=9))
+
+
+ABSENT = made.result("eve", score=None, submitted=False)
 
 
 def test_mistakes_are_ranked_by_how_many_made_them(course: Course) -> None:
@@ -76,7 +50,7 @@ def test_mistakes_are_ranked_by_how_many_made_them(course: Course) -> None:
         result("bob", exercise(course, 1, Finding((MASK,)), Finding((MASK,)))),
         result("cem", exercise(course, 1, Finding((MASK, SCALE)))),
         result("dan", exercise(course, 2)),
-        result("eve", submitted=False),
+        ABSENT,
     ]
     first, second = misunderstood(results)
     assert (first.mistake, first.students, first.perhaps) == (MASK, ("ada", "bob"), ("cem",))
@@ -105,8 +79,8 @@ def test_what_is_the_same_for_several_is_one_line(course: Course) -> None:
 
 def test_a_class_without_submissions_has_no_mistakes(course: Course) -> None:
     """And nothing is said of its exercises."""
-    assert misunderstood([result("eve", submitted=False)]) == []
-    insight = exercise_insights([result("eve", submitted=False)], course)[0]
+    assert misunderstood([ABSENT]) == []
+    insight = exercise_insights([ABSENT], course)[0]
     assert (insight.tried, insight.solved, insight.mean) == (0, 0, None)
     assert insight.separation is Separation.UNTRIED
 
@@ -183,7 +157,7 @@ def test_numbers_of_an_exercise(course: Course) -> None:
         result("bob", exercise(course, 0)),
         result("cem", exercise(course, 0, outcome=Outcome.NOT_ATTEMPTED)),
         result("dan", exercise(course, 0, outcome=Outcome.MISSING)),
-        result("eve", submitted=False),
+        ABSENT,
     ]
     insight = exercise_insights(results, course)[0]
     assert (insight.tried, insight.solved, insight.mean) == (2, 1, points / 4)
