@@ -327,6 +327,13 @@ def test_other_weights_are_not_those_of_scores_times_a_number(actual, expected):
     assert not any("softmax gives" in hint for hint in hints(actual, expected))
 
 
+def test_two_numbers_have_a_ratio_where_it_is_hardly_chance():
+    """A whole number, or one over that."""
+    told = ("It is 0.5 times the expected value.",)
+    assert compare(1.0, 2.0, ATOL) == ("expected 2, received 1", told)
+    assert compare(0.7, 0.5, ATOL) == ("expected 0.5, received 0.7", ())
+
+
 # How values lie to the expected ones.
 
 WAVE = torch.arange(20.0).reshape(5, 4).sin()
