@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import os
+import re
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -314,6 +315,8 @@ class _Reader:
         readings = {a.id: self._reading(a, shared_keys) for a in self.course.assignments}
         beside = self._add_others(readings)
         readings = {id_: self._with_others(id_, readings) for id_ in readings}
+        for id_ in self.course.by_id:
+            readings[id_] = self._with_imports(id_, readings)
         readings = {id_: self._with_file_notes(reading) for id_, reading in readings.items()}
         found = standing_for(self.course, self.sources, readings)
         lends, files = lent(self.course), self.course.data_files
@@ -377,6 +380,16 @@ class _Reader:
         notes = [note.format(file=source.name, assignment=id_) for source in found]
         read_from = reading.read_from or found[0].name
         return replace(reading, sources=keys, read_from=read_from, notes=(*reading.notes, *notes))
+
+    def _with_imports(self, id_: str, readings: Mapping[str, Reading]) -> Reading:
+        """A reading that is undecided as well where it imports what nobody can read."""
+        reading = readings[id_]
+        for other in self.course.by_id[id_].imports:
+            why, module = readings[other].undecided, self.course.by_id[other].module
+            imported = re.compile(rf"\b(?:from|import)\b.*\b{module}\b")
+            if why and any(imported.search(self.sources[key].text) for key in reading.sources):
+                return replace(reading, sources=(), undecided=why)
+        return reading
 
     def _defines(self, source: SourceFile, exercises: Sequence[Exercise], id_: str) -> bool:
         """Whether a file defines any of an assignment's exercises, and not for another one."""

@@ -305,6 +305,12 @@ def test_assignments_that_cannot_be_are_told(problems, text, said):
         assert problem.startswith(f"course.toml: assignments{start}")
 
 
+def test_what_is_lent_is_code_that_defines_exercises(read):
+    """Later files may receive it."""
+    lent = "def dot(x): return x"
+    assert read(COURSE + assignment("01_a", f'lends = "{lent}"')).assignments[0].lends == lent
+
+
 def test_two_roads_to_one_import_are_no_loop(read):
     """A diamond of imports is fine."""
     text = COURSE + FIRST + assignment("02_b", LOOP[1]) + assignment("03_c", LOOP[1])

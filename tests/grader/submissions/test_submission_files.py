@@ -9,7 +9,7 @@ import pytest
 from grader.submissions.notebooks import Cell
 from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Reading, read_submission
-from tests.grader.submissions.conftest import DONE, notebook, put
+from tests.grader.submissions.conftest import DONE, LAYER, notebook, put
 
 PY, NB = "01_first/first.py", "01_first/first.ipynb"
 MARKED = ("utf-16", "utf-32", "utf-8-sig")
@@ -110,6 +110,19 @@ def test_what_is_no_text_leaves_the_assignment_undecided(data, name, read):
     """Nobody can say what it was: that is no zero."""
     sentence = f"{name} cannot be read: {NO_TEXT}."
     assert read({name: data}).readings["01_first"] == Reading((), name, undecided=sentence)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_undecided"),
+    [("from first import dot", True), ("import os, first", True), ("# as in first.py", False)],
+)
+def test_what_imports_a_file_that_nobody_can_read_is_undecided(course, folder, line, is_undecided):
+    """It would fail for that file alone."""
+    first, second = course.assignments
+    course = replace(course, assignments=(first, replace(second, imports=(first.id,))))
+    put(folder, {PY: bytes(200), "02_second/second.py": f"{line}\n{LAYER}"})
+    readings = read_submission(course, folder, "ada").readings
+    assert readings["02_second"].undecided == readings["01_first"].undecided * is_undecided
 
 
 def test_a_single_file_that_is_no_text_is_undecided(course, folder):
