@@ -634,7 +634,7 @@ def _faulty_references(course: Course) -> Iterator[tuple[str, str]]:
     for number, assignment in enumerate(course.assignments, 1):
         for key, names in (("imports", assignment.imports), ("compares", assignment.compares)):
             for name in (name for name in names if name not in ids):
-                hint = f"; {did_you_mean(name, ids)}".rstrip("; ")
+                hint = f"; {did_you_mean(name, {*ids} - {assignment.id})}".rstrip("; ")
                 sentence = f"found {name!r}, which is no assignment's id{hint}"
                 yield f"assignments[{number}].{key}", sentence
     try:

@@ -289,6 +289,10 @@ LOOP = [f'imports = ["{id_}"]' for id_ in ("03_c", "01_a", "02_b")]
                 "[2].compares: found '03_third', which is no assignment's id",
             ],
         ),
+        (
+            COURSE + assignment("01_a") + assignment("02_b", 'imports = ["02_a"]'),
+            ["[2].imports: found '02_a', which is no assignment's id; did you mean '01_a'"],
+        ),
         # A loop is written out, from its first assignment back to it; the shortest has one member.
         (
             COURSE + "".join(map(assignment, ("01_a", "02_b", "03_c"), LOOP)),
