@@ -11,7 +11,7 @@ from functools import partial
 from grader.core.records import CheckResult, Finding, Outcome
 from grader.course.builds_on import definitions_of
 from grader.course.course import Exercise
-from grader.judging.known_mistakes import KnownMistakes, findings
+from grader.judging.known_mistakes import KnownMistakes, RecordedMistakes, findings
 from grader.judging.run import Check, CheckRecord, CheckRun
 from grader.judging.scoring import earned_share
 from grader.sessions.answers import Answers
@@ -162,7 +162,9 @@ class ExerciseJudge:
                 if carried is not None:
                     ended = self.run.exercise(exercise.id)
             submission.stand_ins.clear()
-        diagnose = partial(findings, self.mistakes, self.run.of(exercise.id))
+        # A name would be of code that takes one value for another.
+        mistakes = RecordedMistakes({}) if submission.reordered(exercise) else self.mistakes
+        diagnose = partial(findings, mistakes, self.run.of(exercise.id))
         first = Judgement(ended, self.run.records, diagnose(self.run.records))
         parts = self.builds_on.get(exercise.id, ())
         made = with_right_parts(self.run, exercise, first, parts, diagnose)

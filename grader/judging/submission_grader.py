@@ -207,19 +207,15 @@ def outcomes(
 
 
 def _exercise(judge: ExerciseJudge, exercise: Exercise) -> ExerciseResult:
-    """An exercise's outcomes and what was recognised in it, in words.
-
-    Nothing is recognised in a function that takes one value for another.
-    """
-    made, submission = judge.judge(exercise), judge.run.submission
-    findings = () if submission.reordered(exercise) else made.findings
+    """An exercise's outcomes and what was recognised in it, in words."""
+    made = judge.judge(exercise)
     return ExerciseResult(
         exercise.id,
         None,
         exercise.points,
         checks=made.checks or (_no_check(exercise),),
-        findings=_in_words(judge.run.environment.course, findings),
-        defined=defined_at(submission, exercise),
+        findings=_in_words(judge.run.environment.course, made.findings),
+        defined=defined_at(judge.run.submission, exercise),
         judged_with=made.judged_with,
         to_judge_with=made.to_judge_with,
         uses=() if is_right(made.checks) else imported_uses(judge.run, exercise),

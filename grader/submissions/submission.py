@@ -385,10 +385,10 @@ class _Reader:
         """A reading that is undecided as well where it imports what nobody can read."""
         reading = readings[id_]
         for other in self.course.by_id[id_].imports:
-            why, module = readings[other].undecided, self.course.by_id[other].module
-            imported = re.compile(rf"\b(?:from|import)\b.*\b{module}\b")
-            if why and any(imported.search(self.sources[key].text) for key in reading.sources):
-                return replace(reading, sources=(), undecided=why)
+            if why := readings[other].undecided:
+                line = re.compile(rf"\b(?:from|import)\b.*\b{self.course.by_id[other].module}\b")
+                if any(line.search(self.sources[key].text) for key in reading.sources):
+                    return replace(reading, sources=(), undecided=why)
         return reading
 
     def _defines(self, source: SourceFile, exercises: Sequence[Exercise], id_: str) -> bool:
